@@ -1,0 +1,145 @@
+"""Imports point down, and the heavy ones stay at home."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "tsformer"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# Each room with the rooms right below it; what these may import, it may import too.
+BELOW = {
+    "errors": (),
+    "_lazy": ("errors",),
+    "params": ("_lazy",),
+    "frames": ("params",),
+    "datasets": ("frames",),
+    "windows": ("frames",),
+    "nn": ("params",),
+    "heads": ("params",),
+    "models": ("windows", "nn", "heads"),
+    "training": ("models",),
+    "estimators": ("training",),
+    "evaluation": ("estimators", "datasets"),
+    "tuning": ("evaluation",),
+    "scale": ("evaluation",),
+    "testing": ("tuning", "scale"),
+    "plots": ("tuning", "scale"),
+    "report": ("plots",),
+    "cli": ("testing", "report"),
+    "__main__": ("cli",),
+}
+# The only rooms that may name a heavy package; matplotlib is free, inside functions.
+HOMES = {
+    "lightning": {"training"},
+    "pytorch_lightning": {"training"},
+    "optuna": {"tuning"},
+    "dask": {"scale"},
+    "distributed": {"scale"},
+    "typer": {"cli"},
+}
+TORCHLESS = {"__init__", "__main__", "_lazy", "errors", "params", "frames", "datasets"}
+# Loaded when first used, because they are heavy; elsewhere an import inside a function dodges a
+# circle.
+DEFERRED = {"training", "tuning", "scale", "plots", "report"}
+
+
+class Import(NamedTuple):
+    module: str
+    line: int
+    inside: bool
+    """True within a function, where it runs late."""
+
+
+def imports(tree: ast.AST, inside: bool = False) -> Iterator[Import]:
+    """Every import of a file in full; ``from a import b`` gives ``a.b``."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield Import(name.name, node.lineno, inside)
+        elif isinstance(node, ast.ImportFrom):
+            dots = "." * node.level
+            for name in node.names:
+                yield Import(f"{dots}{node.module or ''}.{name.name}", node.lineno, inside)
+        function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from imports(node, inside or function)
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def reachable(room: str) -> set[str]:
+    found: set[str] = set()
+    for below in BELOW[room]:
+        found |= {below} | reachable(below)
+    return found
+
+
+def named(path: Path) -> str:
+    return path.relative_to(PACKAGE.parent).as_posix()
+
+
+def own(imported: Import) -> str | None:
+    """The room an import of ours goes to; the package itself where it names no room."""
+    first, _, rest = imported.module.partition(".")
+    if first != "tsformer":
+        return None
+    name = rest.partition(".")[0]
+    return name if name in BELOW else "__init__"
+
+
+@pytest.fixture(params=FILES, ids=named)
+def file(request: pytest.FixtureRequest) -> tuple[Path, list[Import]]:
+    path: Path = request.param
+    return path, list(imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def test_the_package_has_no_room_that_the_plan_lacks() -> None:
+    assert {room_of(path) for path in FILES} - {"__init__"} <= set(BELOW)
+
+
+def test_imports_are_absolute(file: tuple[Path, list[Import]]) -> None:
+    path, found = file
+    relative = [one for one in found if one.module.startswith(".")]
+    assert not relative, f"{named(path)} imports relatively: {relative}"
+
+
+def test_imports_of_ours_point_down(file: tuple[Path, list[Import]]) -> None:
+    path, found = file
+    room = room_of(path)
+    if room == "__init__":
+        return
+    allowed = {room} | reachable(room)
+    for one in found:
+        target = own(one)
+        if target == "__init__":
+            # only the version: it has no room
+            assert one.module == "tsformer.__version__", f"{named(path)}:{one.line} {one.module}"
+        elif target is not None:
+            assert target in allowed, f"{named(path)}:{one.line}: {room} must not import {target}"
+
+
+def test_no_import_inside_a_function_dodges_a_circle(file: tuple[Path, list[Import]]) -> None:
+    path, found = file
+    room = room_of(path)
+    if room == "cli":  # loads what a command needs when it runs
+        return
+    for one in found:
+        late = one.inside and own(one) is not None
+        deferred = own(one) in DEFERRED - {room}
+        assert not late or deferred, f"{named(path)}:{one.line}: import {one.module} at the top"
+
+
+def test_heavy_imports_stay_at_home(file: tuple[Path, list[Import]]) -> None:
+    path, found = file
+    room = room_of(path)
+    for one in found:
+        heavy = one.module.partition(".")[0]
+        where = f"{named(path)}:{one.line}: {one.module}"
+        assert room in HOMES.get(heavy, {room}), f"{where} belongs in {HOMES[heavy]}"
+        assert heavy != "matplotlib" or one.inside, f"{where} belongs inside a function"
+        assert heavy != "torch" or room not in TORCHLESS, f"{where}: {room} knows no torch"

@@ -1,0 +1,38 @@
+import math
+
+import pytest
+import torch
+
+from tsformer.nn import NoPositions, SinusoidalPositions, sinusoidal
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 5, 8])
+def test_equals_the_formula(d_model):
+    time = torch.tensor([0.0, 1.0, 2.5, -3.0, 12_345.0], dtype=torch.float64)
+    encoding = sinusoidal(time, d_model)
+    for row, moment in enumerate(time.tolist()):
+        for column in range(d_model):
+            angle = moment / 10_000 ** (2 * (column // 2) / d_model)
+            expected = math.cos(angle) if column % 2 else math.sin(angle)
+            assert encoding[row, column].item() == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_longer_sequence_starts_the_same():
+    time = torch.arange(9_000.0)
+    assert sinusoidal(time, 6)[:100].equal(sinusoidal(time[:100], 6))
+
+
+def test_every_row_has_its_own_times():
+    steps, time = torch.randn(2, 4, 6), torch.tensor([[0.0, 1, 2, 3], [0, 2, 4, 6]])
+    output = SinusoidalPositions()(steps, time) - steps
+    torch.testing.assert_close(output[0, 2], output[1, 1])
+
+
+def test_the_dtype_is_that_of_the_steps():
+    steps, time = torch.randn(1, 3, 4).bfloat16(), torch.arange(3.0)[None]
+    assert SinusoidalPositions()(steps, time).dtype == torch.bfloat16
+
+
+def test_no_positions_returns_the_steps():
+    steps = torch.randn(1, 3, 4)
+    assert NoPositions()(steps, torch.arange(3.0)[None]) is steps

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tsformer.errors import ParameterError
+from tsformer.nn import restore, standardise, window_statistics
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    level=st.sampled_from([0.0, 1.0, -1e4, 1e6]),
+    spread=st.sampled_from([1e-25, 1.0, 1e25]),
+    time=st.integers(1, 50),
+    seed=st.integers(0, 999),
+)
+def test_equals_float64_over_the_observed_steps(level, spread, time, seed):
+    random = np.random.default_rng(seed)
+    values = (level + spread * random.normal(size=(2, time, 3))).astype(np.float32)
+    observed = random.random((2, time, 3)) < 0.7
+    location, scale = window_statistics(torch.tensor(values), torch.tensor(observed))
+    for row in range(2):
+        for target in range(3):
+            kept = values[row, observed[row, :, target], target].astype(float)
+            mean, deviation = (kept.mean(), kept.std()) if len(kept) else (0.0, 1.0)
+            constant = deviation <= 16 * np.finfo(np.float32).eps * abs(mean)
+            near = max(abs(mean), deviation) * 1e-6
+            assert location[row, 0, target].item() == pytest.approx(mean, abs=near)
+            expected = 1.0 if constant else deviation
+            assert scale[row, 0, target].item() == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.1, -7.3e8, 1e-30])
+def test_a_constant_window_has_scale_1(level):
+    values = torch.full((1, 337, 1), level)
+    observed = torch.ones_like(values, dtype=torch.bool)
+    location, scale = window_statistics(values, observed)
+    assert location.item() == pytest.approx(level, rel=1e-6) and scale.item() == 1
+
+
+def test_nothing_observed_gives_0_and_1_whatever_is_there():
+    values = torch.full((1, 5, 1), torch.nan)
+    location, scale = window_statistics(values, torch.zeros(1, 5, 1, dtype=torch.bool))
+    assert (location.item(), scale.item()) == (0, 1)
+
+
+def test_there_and_back():
+    values = torch.randn(2, 9, 3) * 5 + 40
+    observed = torch.rand(2, 9, 3) < 0.6
+    location, scale = window_statistics(values, observed)
+    standard = standardise(values, observed, location=location, scale=scale)
+    assert standard[~observed].eq(0).all()
+    back = restore(standard, location=location, scale=scale)
+    torch.testing.assert_close(back[observed], values[observed])
+
+
+def test_none_leaves_values_alone():
+    values, observed = torch.randn(2, 9, 3), torch.ones(2, 9, 3, dtype=torch.bool)
+    location, scale = window_statistics(values, observed, scaling="none")
+    assert standardise(values, observed, location=location, scale=scale).equal(values)
+
+
+def test_unknown_scaling(unchecked):
+    values = torch.randn(2, 9, 3)
+    with pytest.raises(ParameterError, match="scaling='series'"):
+        window_statistics(values, values > 0, scaling="series")

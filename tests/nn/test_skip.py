@@ -1,0 +1,140 @@
+from typing import NamedTuple
+
+import pytest
+import torch
+from sklearn.linear_model import Ridge
+from torch import Tensor
+
+from tsformer.errors import ParameterError
+from tsformer.nn import LinearSkip
+
+
+class Batch(NamedTuple):
+    past_target: Tensor
+    past_observed: Tensor
+    future_target: Tensor
+    future_observed: Tensor
+    weight: Tensor
+
+
+def batches(truth, *, count=4, noise=0.0, missing=0.0, seed=0):
+    """Windows whose centred future is ``truth`` applied to their centred past."""
+    generator = torch.Generator().manual_seed(seed)
+    made = []
+    for _ in range(count):
+        past = 3 + torch.randn(20, truth.shape[0], 2, generator=generator)
+        mean = past.mean(1, keepdim=True)
+        future = ((past - mean).mT @ truth).mT + mean
+        future = future + noise * torch.randn(future.shape, generator=generator)
+        observed = torch.rand(future.shape, generator=generator) >= missing
+        made.append(
+            Batch(
+                past,
+                torch.ones_like(past, dtype=torch.bool),
+                future.masked_fill(~observed, 0),
+                observed,
+                torch.rand(20, generator=generator) + 0.5,
+            )
+        )
+    return made
+
+
+def centred(made):
+    """All windows as rows: past, future and weight, in float64."""
+    rows = []
+    for batch in made:
+        mean = batch.past_target.double().mean(1, keepdim=True)
+        rows.append(
+            (
+                (batch.past_target - mean).mT.flatten(0, 1),
+                (batch.future_target - mean).mT.flatten(0, 1),
+                batch.weight.repeat_interleave(2),
+            )
+        )
+    return [torch.cat(parts).numpy() for parts in zip(*rows, strict=True)]
+
+
+TRUTH = torch.randn(8, 3, generator=torch.Generator().manual_seed(1))
+TRUTH = TRUTH - TRUTH.mean(0)  # centred windows cannot tell a constant in the weights
+
+
+def test_recovers_a_linear_map():
+    skip, made = LinearSkip(8, 3), batches(TRUTH)
+    skip.fit_ridge(made, alphas=[1e-9])
+    torch.testing.assert_close(skip.weight.detach(), TRUTH, atol=1e-4, rtol=1e-4)
+    unseen = batches(TRUTH, seed=5)[0]
+    forecast = skip(unseen.past_target, unseen.past_observed)
+    torch.testing.assert_close(forecast, unseen.future_target, atol=1e-3, rtol=1e-3)
+
+
+def test_equals_scikit_learn():
+    skip, made = LinearSkip(8, 3), batches(TRUTH, noise=1.0)
+    alpha = skip.fit_ridge(lambda: iter(made), alphas=[0.3])
+    past, future, weight = centred(made)
+    ridge = Ridge(alpha=alpha, fit_intercept=False).fit(past, future, sample_weight=weight)
+    expected = torch.tensor(ridge.coef_.T, dtype=torch.float32)
+    torch.testing.assert_close(skip.weight.detach(), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_validation_chooses_the_penalty():
+    train = batches(TRUTH, count=1, noise=5.0)
+    validation = batches(TRUTH, noise=5.0, missing=0.2, seed=3)
+    alphas = [1e-3, 1e-1, 1.0, 10.0]
+
+    def error(skip):
+        total = 0.0
+        for batch in validation:
+            forecast = skip(batch.past_target, batch.past_observed).detach()
+            difference = forecast - batch.future_target
+            counts = batch.future_observed * batch.weight[:, None, None]
+            total += float((difference.square() * counts).sum())
+        return total
+
+    chosen = LinearSkip(8, 3)
+    best = chosen.fit_ridge(train, validation, alphas=alphas)
+    tried = {}
+    for alpha in alphas:
+        skip = LinearSkip(8, 3)
+        penalty = skip.fit_ridge(train, alphas=[alpha])
+        tried[penalty] = error(skip)
+    assert best == pytest.approx(min(tried, key=tried.get))
+    assert error(chosen) == pytest.approx(min(tried.values()), rel=1e-5)
+
+
+def test_missing_future_steps_are_filled_with_their_forecast():
+    skip = LinearSkip(8, 3)
+    made = batches(TRUTH, missing=0.1)
+    made[0].future_observed[:4] = False  # windows without any future
+    skip.fit_ridge(made, alphas=[1e-9])
+    torch.testing.assert_close(skip.weight.detach(), TRUTH, atol=0.02, rtol=0.02)
+
+
+def test_missing_past_steps_count_as_the_mean():
+    skip = LinearSkip(4, 1)
+    torch.nn.init.ones_(skip.weight)
+    past = torch.tensor([1.0, 3.0, 99.0, 99.0]).reshape(1, 4, 1)
+    observed = torch.tensor([True, True, False, False]).reshape(1, 4, 1)
+    assert skip(past, observed).item() == pytest.approx(2.0)
+    assert skip(past, observed & False).item() == 0
+
+
+def test_nothing_to_learn_leaves_the_mean():
+    batch = batches(TRUTH)[0]
+    constant = batch._replace(past_target=torch.full_like(batch.past_target, 4.0))
+    unknown = batch._replace(future_observed=torch.zeros_like(batch.future_observed))
+    for useless in (constant, unknown):
+        skip = LinearSkip(8, 3)
+        assert skip.fit_ridge([useless]) == 0
+        assert skip.weight.eq(0).all()
+
+
+def test_errors():
+    skip, made = LinearSkip(8, 3), batches(TRUTH)
+    with pytest.raises(ParameterError, match="only once"):
+        skip.fit_ridge(iter(made))
+    with pytest.raises(ParameterError, match="needs validation"):
+        skip.fit_ridge(made, alphas=[0.1, 1.0])
+    with pytest.raises(ParameterError, match="positive"):
+        skip.fit_ridge(made, alphas=[0.0])
+    with pytest.raises(ParameterError, match="no batch"):
+        skip.fit_ridge([])

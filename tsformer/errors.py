@@ -1,0 +1,159 @@
+"""Every exception tsformer raises on purpose, as one tree.
+
+::
+
+    TsformerError
+    ├── FrameError(ValueError)            something in the data; raised before any training
+    │   ├── EmptyFrame                    no rows at all
+    │   ├── MissingColumn                 a named column is not there
+    │   ├── DuplicateColumn               one name, several columns
+    │   ├── WrongType(TypeError)          a column or an input of a type that cannot be forecast
+    │   ├── WrongTime                     stamps that are missing, text, float or ambiguous
+    │   ├── WrongFrequency                no steady step: gaps, mixed or contradicting frequencies
+    │   ├── DuplicateTimestamp            one stamp twice in one series
+    │   ├── MissingValues                 NaN where none may be
+    │   ├── InfiniteValues                inf, or too large for float32 after scaling
+    │   ├── SeriesTooShort                fewer rows than context + horizon
+    │   ├── UnknownSeries                 a series that fit has not seen, where that matters
+    │   └── MissingFuture                 known-future covariates absent, late or incomplete
+    ├── ParameterError(ValueError)        a value out of range, or two that cannot go together
+    ├── ShapeError(ValueError)            a network or a head broke its contract (for authors)
+    ├── DatasetError
+    │   ├── UnknownDataset(KeyError)
+    │   ├── DownloadFailed(OSError)
+    │   └── ChecksumMismatch
+    ├── TrainingFailed(RuntimeError)      the loss became NaN, or there is nothing to train on
+    ├── ForecastError(RuntimeError)       a forecast would have held NaN or inf
+    └── ModelFileError                    not ours, newer, corrupt or incomplete
+
+    MissingDependency(ImportError)        names the extra to install
+
+A message says what was found (series, column in quotes, first bad row or stamp, count), what is
+allowed, and what to do.
+"""
+
+__all__ = [
+    "ChecksumMismatch",
+    "DatasetError",
+    "DownloadFailed",
+    "DuplicateColumn",
+    "DuplicateTimestamp",
+    "EmptyFrame",
+    "ForecastError",
+    "FrameError",
+    "InfiniteValues",
+    "MissingColumn",
+    "MissingDependency",
+    "MissingFuture",
+    "MissingValues",
+    "ModelFileError",
+    "ParameterError",
+    "SeriesTooShort",
+    "ShapeError",
+    "TrainingFailed",
+    "TsformerError",
+    "UnknownDataset",
+    "UnknownSeries",
+    "WrongFrequency",
+    "WrongTime",
+    "WrongType",
+]
+
+
+class TsformerError(Exception):
+    """Base of every error of this library."""
+
+
+class FrameError(TsformerError, ValueError):
+    """Something in the data; the message names series, column and first bad row."""
+
+
+class EmptyFrame(FrameError):
+    """There are no rows."""
+
+
+class MissingColumn(FrameError):
+    """A named column is not in the frame."""
+
+
+class DuplicateColumn(FrameError):
+    """Two columns share one name."""
+
+
+class WrongType(FrameError, TypeError):
+    """A column, or the whole input, has a type that cannot be forecast."""
+
+
+class WrongTime(FrameError):
+    """Stamps are missing, text, float or ambiguous."""
+
+
+class WrongFrequency(FrameError):
+    """There is no steady step between the stamps, or not the one that was declared."""
+
+
+class DuplicateTimestamp(FrameError):
+    """One series holds one stamp more than once."""
+
+
+class MissingValues(FrameError):
+    """NaN where the policy allows none."""
+
+
+class InfiniteValues(FrameError):
+    """Infinite values, or values that do not fit float32 after scaling."""
+
+
+class SeriesTooShort(FrameError):
+    """A series has fewer rows than one window needs."""
+
+
+class UnknownSeries(FrameError):
+    """A series that ``fit`` has not seen, where that matters."""
+
+
+class MissingFuture(FrameError):
+    """Known-future covariates are absent, late or incomplete."""
+
+
+class ParameterError(TsformerError, ValueError):
+    """A parameter is out of range, misspelt, or cannot go together with another."""
+
+
+class ShapeError(TsformerError, ValueError):
+    """A network or a head broke its contract; for authors of models."""
+
+
+class DatasetError(TsformerError):
+    """Base of what can go wrong with a named data set."""
+
+
+class UnknownDataset(DatasetError, KeyError):
+    """No recipe has this name."""
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return str(self.args[0]) if self.args else ""
+
+
+class DownloadFailed(DatasetError, OSError):
+    """The file could not be fetched."""
+
+
+class ChecksumMismatch(DatasetError):
+    """The bytes are not the ones the recipe promises."""
+
+
+class TrainingFailed(TsformerError, RuntimeError):
+    """The loss became NaN, or there is nothing to train on."""
+
+
+class ForecastError(TsformerError, RuntimeError):
+    """A forecast would have held NaN or inf; it is never returned in silence."""
+
+
+class ModelFileError(TsformerError):
+    """A model file is not ours, newer than this library, corrupt or incomplete."""
+
+
+class MissingDependency(ImportError):
+    """An optional package is needed; the message names the extra to install."""

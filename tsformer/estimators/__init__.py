@@ -1,0 +1,18 @@
+"""Estimators: from a frame to a stamped forecast, in scikit-learn's manner."""
+
+from tsformer.estimators.baselines import Drift, SeasonalNaive
+from tsformer.estimators.contract import Forecasts, PanelForecaster, windows_of
+from tsformer.estimators.forecaster import Forecaster
+from tsformer.estimators.naive import naive_scale
+from tsformer.estimators.persistence import load
+
+__all__ = [
+    "Drift",
+    "Forecaster",
+    "Forecasts",
+    "PanelForecaster",
+    "SeasonalNaive",
+    "load",
+    "naive_scale",
+    "windows_of",
+]

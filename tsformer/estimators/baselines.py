@@ -1,0 +1,197 @@
+"""Forecasters without weights: what every model is measured against."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tsformer.estimators.contract import Forecasting, PanelForecaster
+from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
+from tsformer.estimators.persistence import savable
+from tsformer.frames import Panel, Policy, Schema
+from tsformer.params import KW_ONLY, param, params
+
+__all__ = ["Drift", "SeasonalNaive"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_LEVELS = np.arange(1, 200) / 200
+"""Levels at which residual quantiles are kept; others lie between them."""
+
+
+@savable
+@params
+class SeasonalNaive(PanelForecaster):
+    """Repeats the last season; quantiles come from how wrong that was before.
+
+    A missing value is replaced by the latest one at the same phase of the season.
+
+    Attributes
+    ----------
+    season_length_ : int
+        Steps in a season: as given, or what data of this frequency usually has.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"y": [1.0, 5.0, 1.0, 6.0, 1.0, 7.0]})
+    >>> SeasonalNaive(horizon=3, season_length=2).fit(frame).predict()["y"].tolist()
+    [1.0, 7.0, 1.0]
+    """
+
+    _: KW_ONLY
+    horizon: int = param("Steps to forecast.", low=1)
+    season_length: int | None = param(
+        "Steps in a season; None takes the usual one of the frequency.", default=None, low=1
+    )
+    schema: Schema | None = param(
+        "Roles of the columns; None infers them.", default=None, part=Schema
+    )
+    policy: Policy | None = param(
+        "What to do with missing values; None refuses them.", default=None, part=Policy
+    )
+
+    def _fit(self, panel: Panel) -> None:
+        self.season_length_ = usable_season(panel, self.season_length)
+        seasons = -(-self.horizon // self.season_length_)
+        self._residuals = _residual_quantiles(panel, panel.lengths, self.season_length_, seasons)
+        self._tail = panel.tail(self.season_length_ * (seasons + 1))
+
+    def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
+        season = self.season_length_
+        history = seasonal_history(panel, season)
+        seasons = self._residuals.shape[1]
+        residuals = _matched(
+            self._residuals,
+            self._tail.ids.get_indexer(panel.ids),
+            lambda: _residual_quantiles(panel, ends, season, seasons),
+        )
+        ahead = np.arange(self.horizon) // season
+
+        def forecast(
+            series: Integers, origins: Integers, levels: tuple[float, ...]
+        ) -> tuple[Floats, Floats]:
+            point = seasonal_naive(
+                panel, history, series, origins, horizon=self.horizon, season=season
+            )
+            spread = _at_levels(residuals[series][:, ahead], levels)
+            return point, point[..., None] + spread
+
+        return forecast
+
+
+@savable
+@params
+class Drift(PanelForecaster):
+    """Goes on along the line through the first and the last value.
+
+    Quantiles are those of past one-step errors, widened by ``sqrt(h * (1 + h / (n - 1)))`` as
+    for a random walk with drift (Hyndman and Athanasopoulos, "Forecasting: Principles and
+    Practice", section 5.5).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"y": [1.0, 2.0, 5.0]})
+    >>> Drift(horizon=2).fit(frame).predict()["y"].tolist()
+    [7.0, 9.0]
+    """
+
+    _: KW_ONLY
+    horizon: int = param("Steps to forecast.", low=1)
+    schema: Schema | None = param(
+        "Roles of the columns; None infers them.", default=None, part=Schema
+    )
+    policy: Policy | None = param(
+        "What to do with missing values; None refuses them.", default=None, part=Policy
+    )
+
+    def _fit(self, panel: Panel) -> None:
+        self._residuals = _residual_quantiles(panel, panel.lengths, 1, 1)
+        # the line needs the first value: the whole history is what is needed to go on
+        self._tail = panel
+
+    def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
+        history = seasonal_history(panel, 1)
+        first_row, first = _first_observed(panel)
+        residuals = _matched(
+            self._residuals,
+            self._tail.ids.get_indexer(panel.ids),
+            lambda: _residual_quantiles(panel, ends, 1, 1),
+        )
+        steps = np.arange(1, self.horizon + 1)
+
+        def forecast(
+            series: Integers, origins: Integers, levels: tuple[float, ...]
+        ) -> tuple[Floats, Floats]:
+            last = history[panel.starts[series] + origins - 1]
+            span = np.maximum(origins[:, None] - 1 - first_row[series], 1)
+            slope = np.where(span > 0, (last - first[series]) / span, 0.0)
+            point = last[:, None] + steps[:, None] * slope[:, None]
+            widened = np.sqrt(steps * (1 + steps / np.maximum(origins[:, None] - 1, 1)))
+            centred = residuals[series] - residuals[series][..., [len(_LEVELS) // 2]]
+            spread = _at_levels(centred, levels) * widened[..., None, None]
+            return point, point[..., None] + spread
+
+        return forecast
+
+
+def _residual_quantiles(
+    panel: Panel, ends: Integers, season: int, seasons: int
+) -> NDArray[np.float64]:
+    """Quantiles of persistence errors, 1 to ``seasons`` seasons ahead.
+
+    Returns
+    -------
+    ndarray
+        (series, seasons, target, level) at ``_LEVELS``; 0 where nothing was observed.
+    """
+    series = np.arange(panel.n_series).repeat(panel.lengths)
+    row = np.arange(panel.n_rows) - panel.starts[series]
+    found = np.zeros((panel.n_series, seasons, panel.target.shape[1], len(_LEVELS)))
+    for ahead in range(1, seasons + 1):
+        lag = ahead * season
+        if lag >= panel.n_rows:
+            found[:, ahead - 1] = found[:, ahead - 2] if ahead > 1 else 0.0
+            continue
+        error = np.full_like(panel.target, np.nan)
+        error[lag:] = panel.target[lag:] - panel.target[:-lag]
+        error[(row < lag) | (row >= ends[series])] = np.nan
+        for position in range(panel.n_series):
+            own = error[panel.starts[position] : panel.starts[position + 1]]
+            for target in range(own.shape[1]):
+                kept = own[~np.isnan(own[:, target]), target]
+                if len(kept):
+                    found[position, ahead - 1, target] = np.quantile(kept, _LEVELS)
+                elif ahead > 1:  # too short to know: no narrower than one season less
+                    found[position, ahead - 1, target] = found[position, ahead - 2, target]
+    return found
+
+
+def _matched(own: Floats, places: Integers, unseen: Any) -> Floats:
+    if (places >= 0).all():
+        return own[places]
+    other: Floats = unseen()
+    return np.where((places < 0)[:, None, None, None], other, own[places])
+
+
+def _at_levels(quantiles: Floats, levels: tuple[float, ...]) -> Floats:
+    """(..., level) quantiles at ``_LEVELS`` interpolated at other levels."""
+    place = np.clip(np.interp(levels, _LEVELS, np.arange(len(_LEVELS))), 0, len(_LEVELS) - 1)
+    low = np.floor(place).astype(np.int64)
+    high = np.minimum(low + 1, len(_LEVELS) - 1)
+    share = place - low
+    between: Floats = quantiles[..., low] * (1 - share) + quantiles[..., high] * share
+    return between
+
+
+def _first_observed(panel: Panel) -> tuple[Integers, Floats]:
+    """Row within its series and value of each first observation: (series, target) both."""
+    target = pd.DataFrame(panel.target)
+    series = np.arange(panel.n_series).repeat(panel.lengths)
+    first = target.groupby(series).bfill().to_numpy()[panel.starts[:-1]]
+    missing = np.isnan(panel.target)
+    # rows before the first observation are the ones still missing after filling forward
+    leading = target.groupby(series).ffill().isna().to_numpy() & missing
+    counts = np.add.reduceat(leading.astype(np.int64), panel.starts[:-1], axis=0)
+    return counts, np.nan_to_num(first, nan=0.0)

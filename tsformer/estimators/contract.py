@@ -1,0 +1,319 @@
+"""What every forecaster is: fit on a frame, predict its next rows, in scikit-learn's manner."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tsformer.errors import ForecastError, ParameterError, SeriesTooShort
+from tsformer.estimators.naive import naive_scale
+from tsformer.estimators.persistence import save_forecaster
+from tsformer.frames import Panel, Policy, Schema
+from tsformer.params import Params
+
+__all__ = ["Forecasting", "Forecasts", "PanelForecaster", "windows_of"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Forecasting = Callable[[Integers, Integers, tuple[float, ...]], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True, eq=False)
+class Forecasts:
+    """Forecasts from some origins, in the caller's units.
+
+    Attributes
+    ----------
+    series, origin
+        (forecast,) position in the panel's ``ids``, and row within the series of the first step.
+    point
+        (forecast, horizon, target) median or mean.
+    quantiles
+        (forecast, horizon, target, level).
+    """
+
+    series: Integers
+    origin: Integers
+    point: Floats
+    quantiles: Floats
+
+
+class PanelForecaster(Params, ABC):
+    """Base of all forecasters: everything between a frame and a panel, and back.
+
+    A subclass declares ``horizon``, ``schema`` and ``policy`` as parameters and implements
+    ``_fit`` and ``_forecasting``.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The roles of all columns, as resolved by ``fit``.
+    cutoff_ : Timestamp or int
+        The last stamp ``fit`` has seen; nothing fitted depends on anything after it.
+    """
+
+    horizon: int
+    schema: Schema | None
+    policy: Policy | None
+
+    def fit(self, data: Any, y: Any = None) -> Self:
+        """Fit on all series of a frame; a second call starts afresh.
+
+        Parameters
+        ----------
+        data
+            A frame, wide or long, or an array with one row a step; see ``Panel.from_frame``.
+        y
+            Ignored; the target is a column of ``data``.
+
+        Raises
+        ------
+        FrameError
+            If something in the data is wrong; before any training.
+        ParameterError
+            If a parameter is out of range.
+        """
+        self.check()
+        panel = self._enter(data)
+        self.schema_ = panel.schema
+        self._fit(panel)
+        self.cutoff_ = panel.stamps.max()
+        return self
+
+    def predict(
+        self,
+        history: Any = None,
+        *,
+        future: pd.DataFrame | None = None,
+        horizon: int | None = None,
+        quantiles: Sequence[float] | None = None,
+    ) -> Any:
+        """The next rows after the end of each series.
+
+        Parameters
+        ----------
+        history
+            Data up to the moment of the forecast; by default what ``fit`` has seen.
+        future
+            Known covariates for the rows to forecast, matched by series, stamp and name.
+        horizon
+            Steps, at most the fitted ``horizon``, which is the default.
+        quantiles
+            Levels for which to add columns such as ``y_q0.1``.
+
+        Returns
+        -------
+        DataFrame or ndarray
+            Exactly the next rows in the layout, units and zone of the data: one column a target
+            with the median or mean, and one for each level. For an array, an array
+            (horizon, target), or (horizon, target, level) with ``quantiles``.
+
+        Raises
+        ------
+        ForecastError
+            If a forecast came out as NaN or infinite.
+        """
+        check_is_fitted(self)
+        steps = self._steps(horizon)
+        panel = self._tail if history is None else self.read(history)
+        levels = _checked_levels(quantiles)
+        room = panel.extend(steps, future)
+        series = np.arange(panel.n_series, dtype=np.int64)
+        parts = list(self.forecast(room, series, panel.lengths, horizon=steps, levels=levels))
+        point = np.concatenate([part.point for part in parts])
+        spread = np.concatenate([part.quantiles for part in parts])
+        self._refuse_nonfinite(panel, point, spread)
+        if panel.layout.array:
+            return spread[0] if quantiles is not None else point[0]
+        names = _columns(panel.target_names, levels)
+        values = np.concatenate([point[..., None], spread], axis=-1).reshape(*point.shape[:2], -1)
+        return panel.frame_of(values, names, stamps=panel.future_stamps(steps))
+
+    def score(self, data: Any, y: Any = None) -> float:
+        """The negative MASE on the rows after ``cutoff_``; 0 is perfect, higher is better.
+
+        Every origin after the cutoff with a full horizon counts; without rows after the cutoff the
+        last ``horizon`` rows are forecast from the ones before.
+
+        Parameters
+        ----------
+        data
+            History and the rows to score, in the layout of the fitted data.
+        y
+            Ignored.
+        """
+        check_is_fitted(self)
+        panel = self.read(data)
+        seen = panel.count_through(self.cutoff_)
+        first = np.where(seen < panel.lengths, seen, panel.lengths - self.horizon)
+        # origins with a full horizon; at least the first, whose end may be missing
+        counts = np.maximum(panel.lengths - self.horizon - first + 1, 1)
+        if (first < 1).any():
+            at = int(np.argmin(first))
+            raise SeriesTooShort(
+                f"series {panel.ids[at]!r} has {panel.lengths[at]} rows: nothing is left to "
+                f"forecast horizon {self.horizon} from"
+            )
+        series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
+        within = np.arange(len(series)) - np.repeat(np.cumsum(counts) - counts, counts)
+        scale = naive_scale(panel, ends=first)
+        total, count = 0.0, 0
+        for part in self.forecast(panel, series, first[series] + within):
+            truth = windows_of(panel, part.series, part.origin, self.horizon)
+            error = np.abs(truth - part.point) / scale[part.series][:, None, :]
+            total, count = total + float(np.nansum(error)), count + int((~np.isnan(error)).sum())
+        return -total / count if count else float("nan")
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the fitted forecaster to one safetensors file; ``tsformer.load`` reads it.
+
+        Parameters
+        ----------
+        path
+            Where; the folder must exist.
+        overwrite
+            Whether an existing file may be replaced; the replacement is atomic.
+        """
+        return save_forecaster(self, path, overwrite=overwrite)
+
+    def read(self, data: Any) -> Panel:
+        """A panel of further data, read as ``fit`` read its own: same columns, same words."""
+        check_is_fitted(self)
+        return Panel.from_frame(
+            self._entered(data, reset=False), self.schema_, self.policy, like=self._tail
+        )
+
+    def forecast(
+        self,
+        panel: Panel,
+        series: Integers,
+        origins: Integers,
+        *,
+        horizon: int | None = None,
+        levels: Sequence[float] = (),
+    ) -> Iterator[Forecasts]:
+        """Forecast from many origins, a chunk at a time; what backtests stand on.
+
+        Parameters
+        ----------
+        panel
+            Made by :meth:`read`. Targets at or after an origin are not used; known covariates
+            after it are, and count as missing where the panel ends.
+        series, origins
+            Where to forecast from: positions of series, and rows within them.
+        horizon, levels
+            As in :meth:`predict`.
+        """
+        check_is_fitted(self)
+        steps = self._steps(horizon)
+        if len(series) == 0:
+            return
+        beyond = int((origins + self.horizon - panel.lengths[series]).max())
+        room = _with_blank_rows(panel, beyond)
+        # what a new series is scaled by: nothing after the first origin in it
+        ends = panel.lengths.copy()
+        np.minimum.at(ends, series, origins)
+        forecast = self._forecasting(room, ends)
+        for begin in range(0, len(series), _CHUNK):
+            chosen = slice(begin, begin + _CHUNK)
+            point, spread = forecast(series[chosen], origins[chosen], tuple(levels))
+            yield Forecasts(series[chosen], origins[chosen], point[:, :steps], spread[:, :steps])
+
+    @abstractmethod
+    def _fit(self, panel: Panel) -> None:
+        """Learn from the panel; set ``_tail``, what is needed of it to forecast its future."""
+
+    @abstractmethod
+    def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
+        """A function of (series, origins, levels) that forecasts ``horizon`` steps of a panel.
+
+        It returns the point (n, horizon, target) and quantiles (n, horizon, target, level).
+        ``ends`` (series,) says how many rows may be looked at to learn about a series that
+        ``fit`` has not seen.
+        """
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values are fine where the policy masks them."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.policy is not None and self.policy.missing == "mask"
+        return tags
+
+    def _enter(self, data: Any) -> Panel:
+        """Check and read the data of a fit."""
+        return Panel.from_frame(self._entered(data, reset=True), self.schema, self.policy)
+
+    def _steps(self, horizon: int | None) -> int:
+        if horizon is None:
+            return self.horizon
+        if not 1 <= horizon <= self.horizon:
+            raise ParameterError(
+                f"horizon={horizon}: this forecaster was fitted for 1 to {self.horizon} steps. "
+                f"Fit again with horizon={horizon}."
+            )
+        return horizon
+
+    def _entered(self, data: Any, *, reset: bool) -> Any:
+        """scikit-learn's checks of arrays and its bookkeeping of columns."""
+        if isinstance(data, (pd.DataFrame, pd.Series)):
+            frame = data if isinstance(data, pd.DataFrame) else data.to_frame()
+            if reset:
+                self.n_features_in_ = frame.shape[1]
+                self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
+            return data
+        if reset and hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        mask = self.policy is not None and self.policy.missing == "mask"
+        return validate_data(
+            self,
+            data,
+            reset=reset,
+            dtype="numeric",
+            ensure_all_finite="allow-nan" if mask else True,
+            ensure_min_samples=2,
+        )
+
+    def _refuse_nonfinite(self, panel: Panel, point: Floats, spread: Floats) -> None:
+        bad = ~np.isfinite(point)
+        if spread.size:
+            bad |= ~np.isfinite(spread).all(axis=-1)
+        if bad.any():
+            series, step, target = (int(place) for place in np.argwhere(bad)[0])
+            raise ForecastError(
+                f"the forecast of series {panel.ids[series]!r}, column "
+                f"{panel.target_names[target]!r} is not finite from step {step + 1} on. Look for "
+                "extreme values in its last rows, or fit again with a smaller learning rate."
+            )
+
+
+_CHUNK = 512
+"""Forecasts at a time: bounds the memory of a long backtest."""
+
+
+def windows_of(panel: Panel, series: Integers, origins: Integers, horizon: int) -> Floats:
+    """The true targets (n, horizon, target) after each origin; NaN where there are none."""
+    rows = (panel.starts[series] + origins)[:, None] + np.arange(horizon)
+    inside = rows < panel.starts[series + 1][:, None]
+    found = panel.target[np.minimum(rows, panel.n_rows - 1)]
+    return np.where(inside[..., None], found, np.nan)
+
+
+def _with_blank_rows(panel: Panel, rows: int) -> Panel:
+    return panel.extend(rows, blank=True) if rows > 0 else panel
+
+
+def _checked_levels(quantiles: Sequence[float] | None) -> tuple[float, ...]:
+    levels = tuple(float(level) for level in quantiles or ())
+    for level in levels:
+        if not 0 < level < 1:
+            raise ParameterError(f"quantiles={list(levels)}: each must lie inside (0, 1)")
+    return levels
+
+
+def _columns(targets: Sequence[str], levels: Sequence[float]) -> list[str]:
+    return [name for target in targets for name in (target, *(f"{target}_q{q:g}" for q in levels))]

@@ -1,0 +1,35 @@
+"""What ``None`` becomes: a context and a model that suit the amount of data."""
+
+import pandas as pd
+
+from tsformer.frames import Panel
+from tsformer.frames.season import season_length
+from tsformer.models import Architecture, Informer, Linear
+
+__all__ = ["default_context", "default_model"]
+
+_LONGEST = 512
+_FEW_WINDOWS = 500
+"""Below it a network has too few windows to learn more than the ridge regression finds."""
+
+
+def default_context(panel: Panel, horizon: int) -> int:
+    """Two seasons or horizons, a week for steps below a day; less where the data are short.
+
+    At least as many training windows as steps of context are left in the median series, and one
+    in the shortest.
+    """
+    season = season_length(panel.freq)
+    wanted = max(2 * season, 2 * horizon, 16)
+    if isinstance(panel.freq, pd.offsets.Tick) and season > 1:
+        wanted = max(wanted, 7 * season)
+    median, shortest = int(pd.Series(panel.lengths).median()), int(panel.lengths.min())
+    validation = max(horizon, -(-median // 5))
+    room = min((median - validation - horizon) // 2, shortest - horizon)
+    return max(1, min(wanted, room, max(_LONGEST, 2 * horizon)))
+
+
+def default_model(panel: Panel, context: int, horizon: int) -> Architecture:
+    """A ridge regression for little data, an Informer for more."""
+    windows = int((panel.lengths - context - horizon + 1).clip(min=0).sum())
+    return Linear() if windows < _FEW_WINDOWS else Informer()

@@ -1,0 +1,270 @@
+"""A fitted forecaster as one safetensors file: tensors, and JSON for everything else.
+
+No pickle is written or read. A file names classes by word; only those of the closed list below
+are ever built.
+"""
+
+import dataclasses
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import safetensors
+import safetensors.numpy
+import torch
+from pandas.tseries.frequencies import to_offset
+
+from tsformer import heads, models
+from tsformer.errors import ModelFileError, TsformerError
+from tsformer.frames import Panel, Policy, Scales, Schema
+from tsformer.frames.layout import Layout
+from tsformer.models import Network
+from tsformer.params import Params
+from tsformer.training import Training
+from tsformer.windows import PanelScales, sizes_of
+
+__all__ = ["load", "savable", "save_forecaster"]
+
+_FORMAT = 1
+_KEY = "tsformer"
+_VALUES: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        models.Informer,
+        models.Linear,
+        models.Transformer,
+        heads.Point,
+        heads.Quantiles,
+        Policy,
+        Schema,
+        Training,
+        Layout,
+        Panel,
+        PanelScales,
+        Scales,
+    )
+}
+_UNSAVED = {"callbacks": (), "logger": None, "validation": "auto"}
+"""Settings of a run that may hold live objects or data; a file holds their defaults instead."""
+
+
+_FORECASTERS: dict[str, type[Any]] = {}
+
+Kind = TypeVar("Kind", bound=type[Any])
+
+
+def savable(kind: Kind) -> Kind:
+    """Add a forecaster to the closed list of those that a file may name."""
+    _FORECASTERS[kind.__name__] = kind
+    return kind
+
+
+def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a fitted forecaster atomically; the old file stays whole until the new one is.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists and ``overwrite`` is False.
+    ModelFileError
+        If it holds something a file cannot, such as a model of your own.
+    """
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
+    tensors: dict[str, np.ndarray[Any, Any]] = {}
+    names = set(forecaster.get_params(deep=False))
+    fitted = {name: value for name, value in vars(forecaster).items() if name not in names}
+    try:
+        document = {
+            "format": _FORMAT,
+            "estimator": type(forecaster).__name__,
+            "params": _encoded(forecaster.get_params(deep=False), tensors, "params"),
+            "fitted": _encoded(fitted, tensors, "fitted"),
+        }
+    except TypeError as problem:
+        raise ModelFileError(f"{path}: {problem}") from problem
+    payload = safetensors.numpy.save(tensors, metadata={_KEY: json.dumps(document)})
+    _write_atomically(path, payload)
+    return path
+
+
+def load(path: str | Path) -> Any:
+    """Read a forecaster that ``save`` wrote; it forecasts as the saved one did, bit for bit.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not one of ours, is newer than this library, corrupt or incomplete.
+    """
+    path = Path(path)
+    try:
+        with safetensors.safe_open(path, framework="np") as file:
+            document = json.loads((file.metadata() or {})[_KEY])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if document["format"] > _FORMAT:
+            raise ModelFileError(f"{path} was written by a newer tsformer; upgrade to read it")
+        forecaster = _FORECASTERS[document["estimator"]](**_decoded(document["params"], tensors))
+        forecaster.check()
+        for name, value in _decoded(document["fitted"], tensors).items():
+            if not isinstance(value, _Weights):
+                setattr(forecaster, name, value)
+            else:
+                setattr(forecaster, name, _network(forecaster, value.tensors))
+    except FileNotFoundError:
+        raise
+    except ModelFileError:
+        raise
+    except (
+        safetensors.SafetensorError,
+        TsformerError,
+        OSError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RuntimeError,
+    ) as problem:
+        raise ModelFileError(f"{path} is not a whole tsformer file: {problem}") from problem
+    return forecaster
+
+
+@dataclasses.dataclass(frozen=True)
+class _Weights:
+    tensors: dict[str, Any]
+
+
+def _network(forecaster: Any, weights: dict[str, Any]) -> Network:
+    sizes = sizes_of(forecaster._tail, context=forecaster.context_, horizon=forecaster.horizon)
+    with torch.random.fork_rng(devices=[]):
+        network: Network = forecaster.model_.build(sizes, forecaster.head_)
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    return network.eval()
+
+
+def _encoded(value: Any, tensors: dict[str, Any], path: str) -> Any:
+    """JSON for a value; arrays go to ``tensors`` under ``path``."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return number if math.isfinite(number) else {"float": repr(number)}
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, (tuple, list)):
+        kind = type(value).__name__
+        items = [_encoded(item, tensors, f"{path}.{at}") for at, item in enumerate(value)]
+        return {kind: items}
+    if isinstance(value, dict):
+        return {"dict": [[k, _encoded(v, tensors, f"{path}.{k}")] for k, v in value.items()]}
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        tensors[path] = np.ascontiguousarray(value)
+        return {"array": path}
+    if isinstance(value, np.ndarray):
+        return {"objects": [_encoded(item, tensors, path) for item in value.tolist()]}
+    return _encoded_object(value, tensors, path)
+
+
+def _encoded_object(value: Any, tensors: dict[str, Any], path: str) -> Any:
+    if isinstance(value, Network):
+        weights = {name: tensor.cpu().numpy() for name, tensor in value.state_dict().items()}
+        return {"network": _encoded(weights, tensors, path)}
+    if isinstance(value, pd.Timestamp):
+        return {"stamp": value.isoformat(), "unit": value.unit}
+    if isinstance(value, pd.offsets.BaseOffset):
+        return {"freq": value.freqstr}
+    if isinstance(value, pd.DataFrame):
+        return {"frame": _encoded(value.to_dict("list"), tensors, path)}
+    if isinstance(value, pd.DatetimeIndex):
+        tensors[path] = value.asi8
+        zone = None if value.tz is None else str(value.tz)
+        return {"stamps": path, "unit": value.unit, "zone": zone, "name": value.name}
+    if isinstance(value, pd.Index):
+        items = _encoded(value.tolist(), tensors, path)
+        return {"index": items, "dtype": str(value.dtype), "name": value.name}
+    if isinstance(value, (np.dtype, pd.api.extensions.ExtensionDtype)):
+        return {"dtype_of": str(value)}
+    name = type(value).__name__
+    if _VALUES.get(name) is not type(value):
+        raise TypeError(f"a value of type {name} ({path}) cannot be saved")
+    fields = {
+        field.name: _UNSAVED.get(field.name, getattr(value, field.name))
+        if isinstance(value, Training)
+        else getattr(value, field.name)
+        for field in dataclasses.fields(value)
+    }
+    return {"value": name, "fields": _encoded(fields, tensors, path)}
+
+
+def _decoded(value: Any, tensors: dict[str, Any]) -> Any:
+    """The value that ``_encoded`` took apart."""
+    if not isinstance(value, dict):
+        return value
+    kind = next(iter(value))
+    made = _DECODERS[kind]
+    return made(value, tensors)
+
+
+def _made(value: dict[str, Any], tensors: dict[str, Any]) -> Any:
+    return _VALUES[value["value"]](**_decoded(value["fields"], tensors))
+
+
+def _stamps(value: dict[str, Any], tensors: dict[str, Any]) -> pd.DatetimeIndex:
+    naive = pd.DatetimeIndex(tensors[value["stamps"]].view(f"M8[{value['unit']}]"))
+    if value["zone"] is not None:
+        naive = naive.tz_localize("UTC").tz_convert(value["zone"])
+    return naive.rename(value["name"])
+
+
+def _index(value: dict[str, Any], tensors: dict[str, Any]) -> pd.Index:
+    items = _decoded(value["index"], tensors)
+    index: pd.Index = pd.Index(items, dtype=value["dtype"], name=value["name"])
+    return index
+
+
+def _objects(value: dict[str, Any], tensors: dict[str, Any]) -> Any:
+    array = np.empty(len(value["objects"]), dtype=object)
+    array[:] = [_decoded(item, tensors) for item in value["objects"]]
+    return array
+
+
+_DECODERS: dict[str, Any] = {
+    "float": lambda value, tensors: float(value["float"]),
+    "tuple": lambda value, tensors: tuple(_decoded(item, tensors) for item in value["tuple"]),
+    "list": lambda value, tensors: [_decoded(item, tensors) for item in value["list"]],
+    "dict": lambda value, tensors: {k: _decoded(v, tensors) for k, v in value["dict"]},
+    "array": lambda value, tensors: tensors[value["array"]],
+    "objects": _objects,
+    "network": lambda value, tensors: _Weights(_decoded(value["network"], tensors)),
+    "stamp": lambda value, tensors: pd.Timestamp(value["stamp"]).as_unit(value["unit"]),
+    "freq": lambda value, tensors: to_offset(value["freq"]),
+    "frame": lambda value, tensors: pd.DataFrame(_decoded(value["frame"], tensors)),
+    "stamps": _stamps,
+    "index": _index,
+    "dtype_of": lambda value, tensors: pd.api.types.pandas_dtype(value["dtype_of"]),
+    "value": _made,
+}
+
+
+def _write_atomically(path: Path, payload: bytes) -> None:
+    """Write beside the target, flush to the disk, then take its name."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,233 @@
+"""Checks of a frame's values, before anything is computed from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
+
+from tsformer.errors import (
+    DuplicateColumn,
+    DuplicateTimestamp,
+    EmptyFrame,
+    InfiniteValues,
+    MissingValues,
+    WrongType,
+)
+from tsformer.frames.stamps import is_text
+
+__all__ = [
+    "Places",
+    "check_columns",
+    "check_observed",
+    "check_stamps",
+    "check_values",
+    "inexact",
+    "is_categorical",
+    "shown",
+    "to_floats",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Names a row of the caller's frame in messages.
+
+    Attributes
+    ----------
+    ids
+        Names of the series; ``None`` where there is one.
+    series
+        ``(rows,)`` position of each row's series, in the caller's order.
+    stamps
+        ``(rows,)`` in the caller's order; ``None`` for arrays.
+    order
+        ``(rows,)`` caller's row of each sorted row.
+    """
+
+    ids: pd.Index | None
+    series: Ints
+    stamps: pd.Index | None
+    order: Ints
+
+    def at(self, row: int) -> str:
+        """Say where a row of the caller's frame is."""
+        series = self.of(int(self.series[row]))
+        stamp = "" if self.stamps is None else f" at {self.stamps[row]}"
+        return f"{series}{stamp} (row {row})"
+
+    def of(self, series: int) -> str:
+        """Name a series, or nothing where there is one."""
+        return "" if self.ids is None else f" of series {shown(self.ids[series])}"
+
+    def first(self, bad: NDArray[np.bool_]) -> str:
+        """Say where the first bad one of the sorted rows is, and how many there are."""
+        return f"first{self.at(int(self.order[int(np.argmax(bad))]))}, {int(bad.sum())} in all"
+
+
+def shown(name: Any) -> str:
+    """Write the name of a series as the caller would."""
+    return repr(name.item() if isinstance(name, np.generic) else name)
+
+
+def check_columns(frame: pd.DataFrame) -> None:
+    """Refuse empty frames, hierarchical, non-text or repeated column names."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise WrongType(
+            "the columns have several levels. Join them to one name:"
+            ' frame.columns = ["_".join(map(str, names)) for names in frame.columns]'
+        )
+    odd = [name for name in frame.columns if not isinstance(name, str)]
+    if odd:
+        raise WrongType(
+            f"column names must be text, {odd[0]!r} is {type(odd[0]).__name__} ({len(odd)} such"
+            " columns). Rename them: frame.columns = frame.columns.astype(str)"
+        )
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise DuplicateColumn(
+            f"column {twice[0]!r} is there {int((frame.columns == twice[0]).sum())} times"
+            f" ({twice.nunique()} such names). Keep one of each:"
+            " frame = frame.loc[:, ~frame.columns.duplicated()]"
+        )
+    if frame.shape[0] == 0 or frame.shape[1] == 0:
+        raise EmptyFrame(f"the frame is empty: {frame.shape[0]} rows, {frame.shape[1]} columns")
+
+
+def check_stamps(stamps: pd.Index, starts: Ints, places: Places) -> None:
+    """Refuse two rows with one stamp in one series; stamps are sorted within series."""
+    same = np.zeros(len(stamps), np.bool_)
+    same[1:] = np.asarray(stamps[1:] == stamps[:-1])
+    same[starts[1:-1]] = False
+    if not same.any():
+        return
+    if places.ids is None:
+        cure = (
+            " Is a series column missing? Name it: Schema(series=...). Otherwise keep one row:"
+            " frame.drop_duplicates(...)."
+        )
+    else:
+        cure = " Keep one row of each, for instance by frame.groupby([series, time]).mean()."
+    first = stamps[int(np.argmax(same))]
+    if isinstance(first, pd.Timestamp) and first.tz is None and first.month in (10, 11, 4):
+        hour = first.hour in (0, 1, 2, 3) and int(same.sum()) < 0.01 * len(same) + 2
+        if hour and first != first.normalize():
+            cure += " If summer time ended there, give the stamps a zone: dt.tz_localize(...)."
+    raise DuplicateTimestamp(f"stamps occur more than once: {places.first(same)}.{cure}")
+
+
+def is_categorical(values: pd.Series) -> bool:
+    """Whether a covariate is a word rather than a number."""
+    return isinstance(values.dtype, pd.CategoricalDtype) or is_text(values)
+
+
+def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
+    """Read a column as float64, NaN where missing; always a new array.
+
+    Raises
+    ------
+    WrongType
+        If it holds anything but real numbers.
+    """
+    kind = values.dtype
+    if is_complex_dtype(kind):
+        raise WrongType(f"Complex data not supported: column {name!r} is {kind}")
+    if isinstance(kind, pd.SparseDtype):
+        raise WrongType(
+            f"column {name!r} is sparse. Make it dense:"
+            f' frame["{name}"] = frame["{name}"].sparse.to_dense()'
+        )
+    if is_numeric_dtype(kind) or is_bool_dtype(kind):
+        if isinstance(kind, pd.ArrowDtype):
+            return np.array(values.astype("float64[pyarrow]").to_numpy(np.float64, na_value=np.nan))
+        return np.array(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind == np.dtype(object):
+        return _from_objects(values, name, places)
+    if is_text(values) or isinstance(kind, pd.CategoricalDtype):
+        raise WrongType(
+            f"column {name!r} holds text (first: {values.iloc[0]!r}{places.at(0)}), a number is"
+            f' needed. If it is one, convert it: frame["{name}"] ='
+            f' pd.to_numeric(frame["{name}"])'
+        )
+    raise WrongType(
+        f"column {name!r} is {kind}, a number is needed (first: {values.iloc[0]!r}{places.at(0)})."
+        " Leave it out, or turn it into a number of hours or days first."
+    )
+
+
+def check_values(values: Floats, names: Sequence[str], places: Places, *, masked: bool) -> None:
+    """Refuse infinite values, and missing ones unless they are masked.
+
+    Parameters
+    ----------
+    values
+        ``(rows, columns)`` in sorted order.
+    """
+    if np.isfinite(values).all():
+        return
+    for position, name in enumerate(names):
+        column = values[:, position]
+        infinite = np.isinf(column)
+        if infinite.any():
+            raise InfiniteValues(
+                f"column {name!r} holds inf: {places.first(infinite)}. Correct these values, or"
+                " mark them as missing (NaN)."
+            )
+        missing = np.isnan(column)
+        if missing.any() and not masked:
+            raise MissingValues(
+                f"column {name!r} holds NaN: {places.first(missing)}. Fill them, or train around"
+                ' them with policy=Policy(missing="mask").'
+            )
+
+
+def check_observed(target: Floats, starts: Ints, places: Places) -> None:
+    """Refuse a series in which no target was ever observed."""
+    seen = np.logical_or.reduceat(~np.isnan(target).all(axis=1), starts[:-1])
+    if not seen.all():
+        bad = int(np.argmin(seen))
+        raise MissingValues(
+            f"every target{places.of(bad)} is NaN in all {int(np.diff(starts)[bad])} rows"
+            f" ({int((~seen).sum())} such series). Drop it: there is nothing to learn from."
+        )
+
+
+def inexact(values: pd.Series) -> bool:
+    """Whether whole numbers are too large for float64 to tell apart."""
+    if not is_integer_dtype(values.dtype) or is_bool_dtype(values.dtype):
+        return False
+    top, low = values.max(), values.min()
+    return bool(not pd.isna(top) and (int(top) > _EXACT or int(low) < -_EXACT))
+
+
+def _from_objects(values: pd.Series, name: str, places: Places) -> Floats:
+    items = values.to_numpy(dtype=object)
+    out = np.empty(len(items), np.float64)
+    for row, item in enumerate(items):
+        if item is None or item is pd.NA or item is pd.NaT:
+            out[row] = np.nan
+        elif isinstance(item, (Real, Decimal)):
+            out[row] = float(item)
+        else:
+            raise WrongType(_not_a_number(item, name, places.at(row)))
+    return out
+
+
+def _not_a_number(item: Any, name: str, where: str) -> str:
+    if isinstance(item, complex):
+        return f"Complex data not supported: column {name!r} holds {item!r}{where}"
+    return (
+        f"column {name!r} holds {item!r} of type {type(item).__name__}{where}, a number is needed"
+        " (argument must be a string or a number). Correct it, or convert the column with"
+        f' pd.to_numeric(frame["{name}"], errors="coerce").'
+    )

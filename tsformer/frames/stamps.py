@@ -1,0 +1,232 @@
+"""Reading a time column: dates, periods, ISO 8601 text, whole numbers; all else is refused."""
+
+import datetime
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype
+from pandas.tseries.api import guess_datetime_format
+
+from tsformer.errors import WrongTime
+
+__all__ = ["is_text", "looks_like_dates", "read_stamps"]
+
+_ISO = re.compile(
+    r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?)?)?"
+)
+_NUMERIC = re.compile(r"(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})(?:[T ]+(\d.*))?")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[APap][Mm])?")
+_SAMPLE = 200
+
+
+def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | None]:
+    """Read stamps as dates or whole numbers.
+
+    Parameters
+    ----------
+    values
+        The column, or the index level.
+    name
+        Name of the column; ``None`` for an index.
+
+    Returns
+    -------
+    stamps
+        A ``DatetimeIndex`` in the caller's unit and zone, or an int64 index.
+    period
+        Frequency of the caller's periods, which are read as their first moment.
+
+    Raises
+    ------
+    WrongTime
+        If a stamp is missing, a fraction, or text that is not ISO 8601; the message has the line
+        that converts it.
+    """
+    what = "the index" if name is None else f"time column {name!r}"
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.dtype.categories.dtype)
+    period = None
+    if isinstance(values.dtype, pd.PeriodDtype) or infer_dtype(values) == "period":
+        periods = pd.PeriodIndex(values)
+        period = str(periods.freqstr)
+        values = periods.to_timestamp()
+    if is_text(values):
+        values = _from_text(values, name, what)
+    elif values.dtype == np.dtype(object):
+        values = _from_objects(values, what)
+    _refuse_missing(values, what)
+    if is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype):
+        return pd.Index(values.to_numpy(dtype=np.int64)), None
+    if isinstance(values, pd.DatetimeIndex):
+        return pd.DatetimeIndex(values.array.copy()), period
+    if getattr(values.dtype, "kind", "") == "M":  # pyarrow timestamps
+        return pd.DatetimeIndex(pd.to_datetime(values)), period
+    kind = "fractions" if is_float_dtype(values.dtype) else f"values of type {values.dtype}"
+    raise WrongTime(
+        f"{what} holds {kind} (first: {values[0]!r}); time is dates, periods or whole numbers."
+        " Convert it with pd.to_datetime, or round it to whole steps."
+    )
+
+
+def is_text(values: pd.Index | pd.Series) -> bool:
+    """Whether all values are text, whatever the type of the column."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return True
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return is_text(pd.Series(values.dtype.categories))
+    if isinstance(values.dtype, pd.ArrowDtype):
+        return bool(pd.api.types.is_string_dtype(values.dtype))
+    return values.dtype == np.dtype(object) and infer_dtype(values, skipna=True) == "string"
+
+
+def looks_like_dates(values: pd.Index | pd.Series) -> bool:
+    """Whether text reads like dates, ISO 8601 or not."""
+    if not is_text(values):
+        return False
+    sample = [str(one) for one in pd.Series(values.unique()).dropna()[:_SAMPLE]]
+    good = sum(1 for one in sample if _like_a_date(one))
+    return bool(sample) and good >= 0.9 * len(sample)
+
+
+def _like_a_date(text: str) -> bool:
+    if _ISO.fullmatch(text) or _NUMERIC.fullmatch(text):
+        return True
+    if not re.search(r"\d", text) or not re.search(r"[A-Za-z]{3}|[:/]|\d{8}", text):
+        return False
+    return _guessed(text) is not None
+
+
+def _guessed(text: str) -> str | None:
+    found = guess_datetime_format(text)
+    return None if found is None else str(found)
+
+
+def _from_text(values: pd.Index, name: Any, what: str) -> pd.Index:
+    codes, distinct = pd.factorize(values)
+    if 2 * len(distinct) < len(values) and (codes >= 0).all():
+        try:  # the series of a long frame share their stamps
+            return _parsed(pd.Series(distinct.astype("str")), name, what)[codes]
+        except WrongTime:
+            pass  # the full column tells the row
+    return _parsed(pd.Series(values.astype("str")), name, what)
+
+
+def _parsed(text: pd.Series, name: Any, what: str) -> pd.Index:
+    missing = text.isna()
+    if missing.any():
+        raise WrongTime(
+            f"{what} has no stamp in row {int(missing.argmax())} ({int(missing.sum())} such rows)."
+            " Drop these rows or fill the stamps in."
+        )
+    matches = [_ISO.fullmatch(one) for one in text]
+    bad = [row for row, match in enumerate(matches) if match is None]
+    if bad:
+        shown = "" if len(bad) == len(text) else f" in {len(bad)} of {len(text)} rows"
+        raise WrongTime(
+            f"{what} is text that is not ISO 8601{shown}; the first is {text[bad[0]]!r} in row"
+            f" {bad[0]}. {_cure(text, name)}"
+        )
+    zones = [match.group("zone") is not None for match in matches if match is not None]
+    if any(zones) and not all(zones):
+        row = zones.index(not zones[0])
+        raise WrongTime(
+            f"{what} mixes stamps with and without a zone: {text[0]!r} in row 0, {text[row]!r} in"
+            f" row {row}. Give all of them one."
+        )
+    try:
+        return pd.DatetimeIndex(pd.to_datetime(text, format="ISO8601"))
+    except ValueError:
+        parsed = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
+        wrong = parsed.isna()
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise WrongTime(
+                f"{what} holds {text[row]!r} in row {row}, which is no date ({int(wrong.sum())}"
+                " such rows). Correct it."
+            ) from None
+        return pd.DatetimeIndex(parsed)  # several offsets: one zone, UTC
+
+
+def _from_objects(values: pd.Index, what: str) -> pd.Index:
+    absent = np.asarray(values.isna())
+    for row, one in enumerate(values):
+        good = isinstance(one, (datetime.date, np.datetime64, int, np.integer))
+        if not (good or absent[row]):
+            raise WrongTime(
+                f"{what} holds {one!r} of type {type(one).__name__} in row {row}; time is dates,"
+                " periods or whole numbers. Convert it with pd.to_datetime."
+            )
+    if infer_dtype(values) == "integer":
+        return pd.Index(values.to_numpy().astype(np.int64))
+    try:
+        return pd.DatetimeIndex(pd.to_datetime(values))
+    except (ValueError, TypeError) as problem:
+        raise WrongTime(
+            f"{what} mixes zones, or stamps with and without one ({problem}). Convert it with"
+            " pd.to_datetime(..., utc=True)."
+        ) from problem
+
+
+def _refuse_missing(values: pd.Index, what: str) -> None:
+    missing = np.asarray(values.isna())
+    if missing.any():
+        raise WrongTime(
+            f"{what} has no stamp (NaT) in row {int(missing.argmax())}"
+            f" ({int(missing.sum())} such rows). Drop these rows or fill the stamps in."
+        )
+
+
+def _cure(text: pd.Series, name: Any) -> str:
+    formats = _formats([one for one in text if not _ISO.fullmatch(one)])
+    if not formats:
+        return 'Convert it with pd.to_datetime(..., format="...") first.'
+    place = "frame.index" if name is None else f'frame["{name}"]'
+    lines = [f'{place} = pd.to_datetime({place}, format="{one}")' for one in formats]
+    if len(lines) == 1:
+        return f"Convert it first: {lines[0]}"
+    return (
+        f"Day and month cannot be told apart; convert it with the one that is meant: {lines[0]}"
+        f"  or  {lines[1]}"
+    )
+
+
+def _formats(text: list[str]) -> list[str]:
+    """Formats that fit, one if the dates tell day and month apart."""
+    matches = [_NUMERIC.fullmatch(one) for one in text]
+    parts = [match.groups() for match in matches if match is not None]
+    if not parts or len(parts) < len(text):
+        return _that_parses(text[:_SAMPLE])
+    mark = parts[0][1]
+    clock = _clock_format(parts[0][4])
+    first, second = max(int(p[0]) for p in parts), max(int(p[2]) for p in parts)
+    if len(parts[0][0]) == 4:
+        order = ["%Y", "%d", "%m"] if second > 12 else ["%Y", "%m", "%d"]
+        return [mark.join(order) + clock]
+    year = "%Y" if len(parts[0][3]) == 4 else "%y"
+    day_first = mark.join(["%d", "%m", year]) + clock
+    month_first = mark.join(["%m", "%d", year]) + clock
+    if first > 12 and second > 12:
+        return []
+    if first > 12:
+        return [day_first]
+    return [month_first] if second > 12 else [day_first, month_first]
+
+
+def _that_parses(text: list[str]) -> list[str]:
+    found = sorted({one for one in map(_guessed, text) if one is not None})
+    for one in found:
+        if pd.to_datetime(pd.Series(text), format=one, errors="coerce").notna().all():
+            return [one]
+    return []
+
+
+def _clock_format(clock: str | None) -> str:
+    match = _CLOCK.fullmatch(clock or "")
+    if match is None:
+        return ""
+    seconds, fraction, half = match.groups()
+    hours = "%I:%M" if half else "%H:%M"
+    after = " %p" if half and half.startswith(" ") else ("%p" if half else "")
+    return f" {hours}{':%S' if seconds else ''}{'.%f' if fraction else ''}{after}"

@@ -1,0 +1,78 @@
+"""The contract of a head: it gives meaning to the last axis and owns no weights."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from jaxtyping import Float
+from torch import Tensor
+
+from tsformer.params import Params
+
+__all__ = ["Head"]
+
+
+class Head(Params, ABC):
+    """What the ``width`` numbers are that a network gives for each step and target.
+
+    A network returns ``raw`` of shape (batch, horizon, target, width); a head turns it into a
+    loss, a point forecast and quantiles. All values are in the units of ``raw``.
+    """
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many numbers the network gives for each step and target."""
+
+    @abstractmethod
+    def loss(
+        self,
+        raw: Float[Tensor, "batch horizon target width"],
+        target: Float[Tensor, "batch horizon target"],
+        weight: Float[Tensor, "batch horizon target"],
+    ) -> Float[Tensor, ""]:
+        """Mean loss over all entries, weighted; entries of weight 0 may hold anything."""
+
+    @abstractmethod
+    def point(
+        self, raw: Float[Tensor, "batch horizon target width"]
+    ) -> Float[Tensor, "batch horizon target"]:
+        """The point forecast: what autoregressive decoding feeds back."""
+
+    @abstractmethod
+    def quantiles(
+        self, raw: Float[Tensor, "batch horizon target width"], levels: Sequence[float]
+    ) -> Float[Tensor, "batch horizon target level"]:
+        """Forecasts at these levels, never crossing.
+
+        Raises
+        ------
+        ParameterError
+            If the head cannot give one of the levels.
+        """
+
+    @abstractmethod
+    def shift(
+        self,
+        raw: Float[Tensor, "batch horizon target width"],
+        point: Float[Tensor, "batch horizon target"],
+    ) -> Float[Tensor, "batch horizon target width"]:
+        """Add a point forecast to what is forecast: how a linear skip meets any head."""
+
+    @abstractmethod
+    def restore(
+        self,
+        raw: Float[Tensor, "batch horizon target width"],
+        location: Float[Tensor, "batch 1 target"],
+        scale: Float[Tensor, "batch 1 target"],
+    ) -> Float[Tensor, "batch horizon target width"]:
+        """Undo a window's scaling: ``raw`` of values standardised by location and scale."""
+
+
+def weighted_mean(loss: Tensor, weight: Tensor) -> Tensor:
+    """Mean of ``loss`` over the entries that count; 0 where none does.
+
+    ``where`` rather than a product: an entry of weight 0 may hold NaN.
+    """
+    counted = weight > 0
+    total = (loss.where(counted, 0) * weight).sum()
+    return total / weight.sum().clamp_min(1e-12)

@@ -1,0 +1,115 @@
+"""Quantile regression: several levels at once, sorted so that they never cross."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from tsformer.errors import ParameterError
+from tsformer.heads.base import Head, weighted_mean
+from tsformer.params import param, params
+
+__all__ = ["Quantiles", "pinball_loss"]
+
+
+def pinball_loss(
+    forecast: Float[Tensor, "*batch level"],
+    target: Float[Tensor, "*batch"],
+    levels: Float[Tensor, " level"],
+) -> Float[Tensor, "*batch level"]:
+    """Loss of a quantile forecast, ``max(level * e, (level - 1) * e)`` with ``e = y - forecast``.
+
+    References
+    ----------
+    Koenker and Bassett (1978), "Regression Quantiles", Econometrica 46.
+    """
+    error = target.unsqueeze(-1) - forecast
+    return torch.maximum(levels * error, (levels - 1) * error)
+
+
+@params
+class Quantiles(Head):
+    """Forecasts at fixed levels, trained with the pinball loss.
+
+    The network's numbers are sorted, so quantiles never cross; the point forecast is the level
+    nearest the median. A level the head was not trained for is an error.
+
+    Examples
+    --------
+    >>> Quantiles().width
+    7
+    >>> raw = torch.tensor([[[[3.0, 1.0, 2.0]]]])
+    >>> Quantiles((0.1, 0.5, 0.9)).quantiles(raw, [0.1, 0.9])
+    tensor([[[[1., 3.]]]])
+    """
+
+    levels: tuple[float, ...] = param(
+        "Levels in ascending order, each inside (0, 1).",
+        default=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
+    )
+
+    def check(self) -> None:
+        """Raise ``ParameterError`` unless the levels ascend inside (0, 1)."""
+        super().check()
+        levels = tuple(self.levels)
+        inside = all(isinstance(level, float) and 0 < level < 1 for level in levels)
+        if not levels or not inside or sorted(set(levels)) != list(levels):
+            raise ParameterError(
+                f"Quantiles(levels={self.levels!r}): levels must ascend inside (0, 1)"
+            )
+
+    @property
+    def width(self) -> int:
+        """One number a level."""
+        return len(self.levels)
+
+    def loss(
+        self,
+        raw: Float[Tensor, "batch horizon target width"],
+        target: Float[Tensor, "batch horizon target"],
+        weight: Float[Tensor, "batch horizon target"],
+    ) -> Float[Tensor, ""]:
+        """Pinball loss, averaged over the levels."""
+        levels = raw.new_tensor(self.levels)
+        loss = pinball_loss(raw.sort(dim=-1).values, target, levels)
+        return weighted_mean(loss.mean(dim=-1), weight)
+
+    def point(
+        self, raw: Float[Tensor, "batch horizon target width"]
+    ) -> Float[Tensor, "batch horizon target"]:
+        """The level nearest the median."""
+        nearest = min(range(self.width), key=lambda at: abs(self.levels[at] - 0.5))
+        return raw.sort(dim=-1).values[..., nearest]
+
+    def quantiles(
+        self, raw: Float[Tensor, "batch horizon target width"], levels: Sequence[float]
+    ) -> Float[Tensor, "batch horizon target level"]:
+        """Forecasts at these levels; each must be one of ``levels``."""
+        return raw.sort(dim=-1).values[..., [self._position(level) for level in levels]]
+
+    def shift(
+        self,
+        raw: Float[Tensor, "batch horizon target width"],
+        point: Float[Tensor, "batch horizon target"],
+    ) -> Float[Tensor, "batch horizon target width"]:
+        """Move every level by the same amount."""
+        return raw + point.unsqueeze(-1)
+
+    def restore(
+        self,
+        raw: Float[Tensor, "batch horizon target width"],
+        location: Float[Tensor, "batch 1 target"],
+        scale: Float[Tensor, "batch 1 target"],
+    ) -> Float[Tensor, "batch horizon target width"]:
+        """Quantiles follow an increasing affine map."""
+        return raw * scale.unsqueeze(-1) + location.unsqueeze(-1)
+
+    def _position(self, level: float) -> int:
+        for position, own in enumerate(self.levels):
+            if abs(own - level) < 1e-9:
+                return position
+        raise ParameterError(
+            f"level {level} was not trained: this forecast has {', '.join(map(str, self.levels))}. "
+            f"Fit with head=Quantiles(levels=(..., {level}, ...))."
+        )

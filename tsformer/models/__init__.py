@@ -1,0 +1,18 @@
+"""Models: small values that build networks. A new model is one file here."""
+
+from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
+from tsformer.models.informer import Informer
+from tsformer.models.linear import Linear
+from tsformer.models.scaling import WindowScaling
+from tsformer.models.transformer import Transformer
+
+__all__ = [
+    "Architecture",
+    "Informer",
+    "Linear",
+    "Network",
+    "Supervision",
+    "Transformer",
+    "WindowScaler",
+    "WindowScaling",
+]

@@ -1,0 +1,82 @@
+"""The contracts of a model and of the network it builds.
+
+A model is a small value, its hyper-parameters; it knows nothing of training. A network has one
+forecasting contract, ``forward``, and two optional ones, ``supervise`` and ``prepare``.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from tsformer.heads import Head
+from tsformer.params import Params
+from tsformer.windows import Batch, Sizes
+
+__all__ = ["Architecture", "Network", "Supervision", "WindowScaler"]
+
+Supervision = tuple[Tensor, Tensor, Tensor]
+"""raw (batch, time, target, width), target and weight (batch, time, target)."""
+
+WindowScaler = Callable[[Batch], tuple[Batch, Tensor, Tensor]]
+"""Standardises a batch by its own context: batch, location, scale; see ``WindowScaling``."""
+
+
+class Network(nn.Module, ABC):
+    """A network that turns windows into raw forecasts, in the units of the batch it is given.
+
+    It sees batches whose targets are standardised by window; what it returns is restored and
+    given its meaning by a head.
+    """
+
+    @abstractmethod
+    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """Forecast from what is known at the origin; never reads ``batch.future_target``."""
+
+    def supervise(self, batch: Batch, generator: torch.Generator | None = None) -> Supervision:
+        """What to compare in training; by default the forecast with the future.
+
+        Parameters
+        ----------
+        batch
+            Standardised windows, the future included.
+        generator
+            Where a network that hides or samples something draws from.
+
+        Returns
+        -------
+        tuple
+            ``raw`` (batch, time, target, width), ``target`` and ``weight`` (batch, time, target).
+        """
+        weight = batch.future_observed * batch.weight[:, None, None]
+        return self(batch), batch.future_target, weight
+
+    def prepare(
+        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
+    ) -> None:
+        """Fit what has a closed form, once, before the first step.
+
+        Parameters
+        ----------
+        train, validation
+            Batches in the panel's units, not standardised; each may be iterated more than once.
+            ``validation`` may be empty.
+        standardise
+            What the network's own batches will have been through.
+        """
+
+
+class Architecture(Params, ABC):
+    """Hyper-parameters of a network; one file a model."""
+
+    @abstractmethod
+    def build(self, sizes: Sizes, head: Head) -> Network:
+        """Make the network, with fresh weights from torch's current generator.
+
+        Raises
+        ------
+        ParameterError
+            If the parameters do not fit these sizes.
+        """

@@ -1,0 +1,95 @@
+"""From a batch to tokens: one vector a step, of everything that is known at the origin."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from tsformer.nn import SinusoidalPositions, StepEmbedding
+from tsformer.windows import Batch, Sizes
+
+__all__ = ["Columns", "TokenEmbedding", "hidden_steps", "planned_columns", "window_columns"]
+
+
+class Columns(NamedTuple):
+    """The columns of some steps, side by side: (batch, time, column) each, and (batch, time)."""
+
+    values: Tensor
+    present: Tensor
+    codes: Tensor
+    time: Tensor
+
+    def part(self, begin: int, end: int | None = None) -> "Columns":
+        """Only these steps."""
+        return Columns(*(field[:, begin:end] for field in self))
+
+
+def planned_columns(batch: Batch) -> Columns:
+    """What is known of all steps in advance: known covariates and statics, over the window."""
+    steps = batch.time.shape[1]
+    static = batch.static.unsqueeze(1).expand(-1, steps, -1)
+    static_codes = batch.static_codes.unsqueeze(1).expand(-1, steps, -1)
+    return Columns(
+        values=torch.cat([batch.known, static], dim=-1),
+        present=torch.cat([batch.known_present, torch.ones_like(static, dtype=torch.bool)], -1),
+        codes=torch.cat([batch.known_codes, static_codes], dim=-1),
+        time=batch.time,
+    )
+
+
+def window_columns(batch: Batch) -> Columns:
+    """All columns over the window; target and past covariates are absent after the origin."""
+    horizon = batch.time.shape[1] - batch.past_target.shape[1]
+    planned = planned_columns(batch)
+    past = torch.cat([batch.past_target, batch.past], dim=-1)
+    present = torch.cat([batch.past_observed, batch.past_present], dim=-1)
+    return Columns(
+        values=torch.cat([_padded(past, horizon), planned.values], dim=-1),
+        present=torch.cat([_padded(present, horizon), planned.present], dim=-1),
+        codes=torch.cat([_padded(batch.past_codes, horizon), planned.codes], dim=-1),
+        time=batch.time,
+    )
+
+
+def hidden_steps(batch: Batch) -> Bool[Tensor, "batch context"] | None:
+    """A key mask that hides the steps at which nothing was measured; None if there are none."""
+    measured = torch.cat([batch.past_observed, batch.past_present], dim=-1).any(dim=-1)
+    return None if bool(measured.all()) else measured
+
+
+class TokenEmbedding(nn.Module):
+    """Embeds columns and adds where they stand in time, measured from the origin.
+
+    Parameters
+    ----------
+    sizes
+        Shapes of the batches.
+    d_model
+        Width of a token.
+    kernel, dropout
+        See ``StepEmbedding``; dropout comes after the positions.
+    past
+        Whether the columns hold past covariates (``window_columns``) or not
+        (``planned_columns`` behind the targets).
+    """
+
+    def __init__(
+        self, sizes: Sizes, d_model: int, *, kernel: int, dropout: float, past: bool = True
+    ) -> None:
+        super().__init__()
+        features = sizes.target + (sizes.past if past else 0) + sizes.known + sizes.static
+        levels = (*(sizes.past_levels if past else ()), *sizes.known_levels, *sizes.static_levels)
+        self.embed = StepEmbedding(features, d_model, levels, kernel=kernel)
+        self.positions = SinusoidalPositions()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, columns: Columns) -> Float[Tensor, "batch time d_model"]:
+        """One token a step."""
+        embedded = self.embed(columns.values, columns.present, columns.codes)
+        tokens: Tensor = self.dropout(self.positions(embedded, columns.time))
+        return tokens
+
+
+def _padded(past: Tensor, horizon: int) -> Tensor:
+    return torch.cat([past, past.new_zeros(len(past), horizon, past.shape[-1])], dim=1)

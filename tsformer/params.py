@@ -1,0 +1,185 @@
+"""Parameters as values: each is written once, with its type, default, range and meaning.
+
+A class decorated with :func:`params` is a dataclass on scikit-learn's ``BaseEstimator``:
+``clone``, nested ``set_params``, pickling, short reprs and ``ParameterGrid`` work.
+
+>>> @params
+... class Smoother(Params):
+...     '''A smoother.'''
+...     _: KW_ONLY
+...     width: int = param("Number of neighbours.", default=3, low=1)
+>>> Smoother(width=5).get_params()
+{'width': 5}
+>>> Smoother(width=0).check()
+Traceback (most recent call last):
+    ...
+tsformer.errors.ParameterError: Smoother(width=0): width must be at least 1
+"""
+
+import dataclasses
+import difflib
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, MISSING
+from numbers import Integral, Real
+from typing import Any, Self, TypeVar, dataclass_transform
+
+from sklearn.base import BaseEstimator
+
+from tsformer.errors import ParameterError
+
+__all__ = ["KW_ONLY", "Params", "param", "params"]
+
+ParamsType = TypeVar("ParamsType", bound="Params")
+
+
+def param(
+    doc: str,
+    *,
+    default: Any = MISSING,
+    low: float | None = None,
+    above: float | None = None,
+    high: float | None = None,
+    below: float | None = None,
+    choices: tuple[Any, ...] | None = None,
+    part: Callable[[], "Params"] | None = None,
+) -> Any:
+    """Declare one parameter of a :func:`params` class.
+
+    Parameters
+    ----------
+    doc
+        One sentence: meaning, unit, what ``None`` does.
+    default
+        The default value; left out, the parameter is required.
+    low, above, high, below
+        Bounds: ``low <= value``, ``above < value``, ``value <= high``, ``value < below``.
+    choices
+        The values allowed, where they are a short list.
+    part
+        For a nested value whose default is ``None``: what ``None`` stands for. ``set_params``
+        puts it there, so that a path such as ``training__learning_rate`` always works.
+    """
+    bounds = {"low": low, "above": above, "high": high, "below": below}
+    metadata = {"doc": doc, "bounds": bounds, "choices": choices, "part": part}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+class Params(BaseEstimator):  # type: ignore[misc]
+    """Base of every value that holds parameters; see :func:`params`."""
+
+    def check(self) -> None:
+        """Raise ``ParameterError`` for the first parameter that is out of range, nested ones too.
+
+        Construction only stores, as scikit-learn asks; ``fit`` calls this.
+        """
+        hints = typing.get_type_hints(type(self))
+        for field in _fields(self):
+            value = getattr(self, field.name)
+            problem = _problem(value, hints[field.name], field.metadata)
+            if problem:
+                shown = f"{type(self).__name__}({field.name}={value!r})"
+                raise ParameterError(f"{shown}: {field.name} {problem}")
+            if isinstance(value, Params):
+                value.check()
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by path, ``part__name=value``; a part that is ``None`` is made first.
+
+        Raises
+        ------
+        ParameterError
+            If a name is not a parameter; the message suggests the closest one.
+        """
+        parts = {f.name: f.metadata.get("part") for f in _fields(self)}
+        for path in parameters:
+            name, nested, _ = path.partition("__")
+            if name not in parts:
+                raise ParameterError(_misspelt(self, name, list(parts)))
+            make = parts[name]
+            if nested and getattr(self, name) is None and make is not None:
+                setattr(self, name, make())
+        super().set_params(**parameters)
+        return self
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(param, dataclasses.field))
+def params(cls: type[ParamsType]) -> type[ParamsType]:
+    """Make a subclass of :class:`Params` a dataclass and list its parameters in its docstring.
+
+    Put ``_: KW_ONLY`` before the fields that are keyword-only: all but the first one or two nouns.
+    """
+    # inspect.cleandoc first: dataclass would otherwise write its own signature as the docstring
+    cls.__doc__ = inspect.cleandoc(cls.__doc__ or "")
+    made = dataclasses.dataclass(eq=False, repr=False)(cls)
+    listed = "\n".join(_described(made))
+    if listed:
+        summary, found, rest = (made.__doc__ or "").partition("\n\nNotes\n-----")
+        head, example, tail = summary.partition("\n\nExamples\n--------")
+        section = f"\n\nParameters\n----------\n{listed}"
+        made.__doc__ = f"{head}{section}{example}{tail}{found}{rest}"
+    return made
+
+
+def _fields(value: Any) -> tuple["dataclasses.Field[Any]", ...]:
+    return dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+
+
+def _described(cls: type[Params]) -> Iterator[str]:
+    for field in _fields(cls):
+        kind = field.type if isinstance(field.type, str) else inspect.formatannotation(field.type)
+        default = "" if field.default is MISSING else f", default {field.default!r}"
+        yield f"{field.name} : {kind}{default}"
+        if field.metadata.get("doc"):
+            yield f"    {field.metadata['doc']}"
+
+
+def _misspelt(owner: Params, name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else f" Its parameters are {', '.join(known)}."
+    return f"{type(owner).__name__} has no parameter {name!r}.{hint}"
+
+
+def _problem(value: Any, hint: Any, metadata: Any) -> str | None:
+    if value is None:
+        return None if _accepts(hint, type(None)) else "must not be None"
+    choices = metadata.get("choices")
+    if choices is not None and value not in choices:
+        # a list of words may stand beside another type, such as a fraction or a frame
+        others = [kind for kind in _kinds(hint) if kind not in (str, type(None))]
+        if isinstance(value, str) or not others:
+            return f"must be one of {', '.join(map(repr, choices))}"
+    bounds = {key: edge for key, edge in metadata.get("bounds", {}).items() if edge is not None}
+    if not bounds or isinstance(value, str):
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return "must be a number" if set(_kinds(hint)) <= {int, float, type(None)} else None
+    if not _accepts(hint, float) and not isinstance(value, Integral):
+        return "must be a whole number"
+    return _outside(float(value), bounds)
+
+
+def _outside(value: float, bounds: dict[str, float]) -> str | None:
+    tests: dict[str, tuple[Callable[[float], bool], str]] = {
+        "low": (lambda edge: value >= edge, "at least"),
+        "above": (lambda edge: value > edge, "above"),
+        "high": (lambda edge: value <= edge, "at most"),
+        "below": (lambda edge: value < edge, "below"),
+    }
+    for name, edge in bounds.items():
+        holds, word = tests[name]
+        if not holds(edge):  # NaN fails every bound
+            return f"must be {word} {edge:g}"
+    return None
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return typing.get_args(hint)
+    return (hint,)
+
+
+def _accepts(hint: Any, kind: type) -> bool:
+    return hint is Any or any(one is kind or one is Any for one in _kinds(hint))

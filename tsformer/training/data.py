@@ -1,0 +1,159 @@
+"""A panel as Lightning sees it: training windows, and the latest rows for validation."""
+
+import numpy as np
+import pytorch_lightning as pl
+from numpy.typing import NDArray
+from torch.utils.data import DataLoader
+
+from tsformer.errors import ParameterError, SeriesTooShort
+from tsformer.frames import Panel
+from tsformer.windows import (
+    Batch,
+    PanelScales,
+    WindowDataset,
+    WindowIndex,
+    window_loader,
+)
+
+__all__ = ["WindowDataModule", "validation_rows"]
+
+Integers = NDArray[np.int64]
+
+
+class WindowDataModule(pl.LightningDataModule):
+    """Loaders of training and validation windows; works with any Lightning ``Trainer``.
+
+    Validation windows forecast the latest rows of each series, with earlier rows as context;
+    training windows end before them. Scales are fitted on the training rows alone.
+
+    Parameters
+    ----------
+    panel
+        The data.
+    context, horizon
+        Steps before and after an origin.
+    batch_size
+        Windows a batch.
+    validation
+        Rows, fraction, ``"auto"`` or None: see :func:`validation_rows`; or the number of rows of
+        each series.
+    random_state
+        Seed of the order of the training windows.
+
+    Attributes
+    ----------
+    sizes : Sizes
+        Shapes of the batches; what a model needs to build its network.
+    scales : PanelScales
+        Fitted on the training rows.
+    train, validation : WindowDataset
+        The windows; ``validation`` may be empty.
+
+    Raises
+    ------
+    SeriesTooShort
+        If no series has a training window.
+    """
+
+    def __init__(
+        self,
+        panel: Panel,
+        *,
+        context: int,
+        horizon: int,
+        batch_size: int = 32,
+        validation: float | int | str | Integers | None = "auto",
+        random_state: int = 0,
+    ) -> None:
+        super().__init__()
+        self.batch_size = batch_size
+        self.random_state = random_state
+        rows = validation
+        if not isinstance(rows, np.ndarray):
+            rows = validation_rows(panel.lengths, rows, context=context, horizon=horizon)
+        self.validation_rows = rows
+        ends = panel.lengths - rows
+        index = WindowIndex.of_rows(panel.starts, context=context, horizon=horizon, end=ends)
+        if len(index) == 0:
+            raise _too_short(panel, ends, context, horizon)
+        self.scales = PanelScales.fit(panel, ends)
+        self.train = WindowDataset(
+            panel, context=context, horizon=horizon, scales=self.scales, index=index
+        )
+        begin = np.where(rows > 0, ends, panel.lengths)
+        self.validation = self.train.at(
+            WindowIndex.of_rows(panel.starts, context=context, horizon=horizon, begin=begin)
+        )
+        self.sizes = self.train.sizes
+
+    def train_dataloader(self) -> "DataLoader[Batch]":
+        """Every training window once an epoch, in an order made of seed and epoch."""
+        return window_loader(
+            self.train, batch_size=self.batch_size, shuffle=True, seed=self.random_state
+        )
+
+    def val_dataloader(self) -> "DataLoader[Batch] | list[Batch]":
+        """Every validation window, in order."""
+        if len(self.validation) == 0:
+            return []
+        # no gradients are kept, so a batch may be larger
+        return window_loader(self.validation, batch_size=max(256, self.batch_size))
+
+
+def validation_rows(
+    lengths: Integers, validation: float | int | str | None, *, context: int, horizon: int
+) -> Integers:
+    """How many of the latest rows of each series are kept for validation.
+
+    Parameters
+    ----------
+    lengths
+        (series,) rows of each series.
+    validation
+        None or 0: none. A fraction below 1: that share, at least one horizon. A number of rows.
+        ``"auto"``: a fifth of the rows, at least one horizon; none in a series that would be
+        left without a training window.
+
+    Raises
+    ------
+    ParameterError
+        If the rows hold no window, or leave none for training.
+
+    Examples
+    --------
+    >>> validation_rows(np.array([100, 30]), "auto", context=20, horizon=8)
+    array([20,  0])
+    """
+    if validation is None or validation == 0:
+        return np.zeros_like(lengths)
+    if validation == "auto":
+        rows = np.maximum(np.ceil(0.2 * lengths).astype(np.int64), horizon)
+        return np.where(lengths - rows >= context + horizon, rows, 0)
+    share = float(validation)
+    if share < 1:
+        rows = np.maximum(np.ceil(share * lengths).astype(np.int64), horizon)
+    else:
+        rows = np.full_like(lengths, int(share))
+    if share >= 1 and share < horizon:
+        raise ParameterError(
+            f"validation={validation!r} rows hold no window of horizon {horizon}: "
+            f"give at least {horizon}"
+        )
+    fits = lengths - rows >= context + horizon
+    if not fits.any():
+        raise ParameterError(
+            f"validation={validation!r} leaves no training window: the longest series has "
+            f"{lengths.max()} rows, context {context} + horizon {horizon} need "
+            f"{context + horizon} before the validation rows"
+        )
+    return np.where(fits, rows, 0)
+
+
+def _too_short(panel: Panel, ends: Integers, context: int, horizon: int) -> SeriesTooShort:
+    longest = int(np.argmax(ends))
+    name = f"series {panel.ids[longest]!r}" if panel.n_series > 1 else "the series"
+    least = "the longest, " if panel.n_series > 1 else ""
+    return SeriesTooShort(
+        f"{least}{name}, has {ends[longest]} rows for training; context {context} + horizon "
+        f"{horizon} need {context + horizon}. Lower context or horizon, or give more rows."
+    )

@@ -1,0 +1,87 @@
+"""One fit: a quiet Lightning run that leaves nothing behind."""
+
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, cast
+
+import pytorch_lightning as pl
+from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
+
+from tsformer.training.data import WindowDataModule
+from tsformer.training.module import ForecastModule
+from tsformer.training.randomness import seeded
+from tsformer.training.settings import Training
+
+__all__ = ["train"]
+
+
+def train(module: ForecastModule, data: WindowDataModule, training: Training) -> None:
+    """Train the module on the data; its network ends with the best weights.
+
+    Nothing is written to disk, nothing is printed unless a person watches, and the global
+    generators are left as they were.
+
+    Raises
+    ------
+    TrainingFailed
+        If the loss became NaN or infinite.
+    KeyboardInterrupt
+        As pressed; Lightning would otherwise end the process.
+    """
+    bars = _progress(training.progress)
+    with _quiet(), seeded(module.random_state):
+        trainer = pl.Trainer(
+            accelerator=training.accelerator,
+            devices=training.devices,
+            precision=cast(Any, training.precision),  # Lightning checks the word itself
+            # the module itself stops a run of no epochs, after what has a closed form
+            max_epochs=max(1, training.epochs),
+            max_time=None if training.max_time is None else timedelta(seconds=training.max_time),
+            callbacks=list(bars),
+            enable_progress_bar=bool(bars),
+            logger=training.logger or False,
+            enable_checkpointing=False,
+            enable_model_summary=False,
+            num_sanity_val_steps=0,
+        )
+        try:
+            trainer.fit(module, datamodule=data)
+        except SystemExit as stopped:
+            raise KeyboardInterrupt from stopped
+        if trainer.interrupted:
+            raise KeyboardInterrupt
+    module.trainer = None
+
+
+def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:
+    notebook = "ipykernel" in sys.modules
+    if progress == "auto":
+        progress = notebook or sys.stderr.isatty()
+    if not progress:
+        return ()
+    return (TQDMProgressBar(leave=False),) if notebook else (RichProgressBar(leave=False),)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence what Lightning says of itself, for the time of a fit."""
+    loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning.pytorch")]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings():
+        # gathered batches need no workers; a network in closed form has no optimizer
+        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*returned `None`, this fit will run.*")
+        warnings.filterwarnings("ignore", message=".*GPU available but not used.*")
+        warnings.filterwarnings("ignore", message=".*MPS available but not used.*")
+        warnings.filterwarnings("ignore", message=".*treespec, LeafSpec.*")
+        try:
+            for logger in loggers:
+                logger.setLevel(logging.ERROR)
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)

@@ -1,0 +1,17 @@
+"""From a panel to batches: sliding windows, gathered whole."""
+
+from tsformer.windows.batch import Batch, Sizes
+from tsformer.windows.dataset import PanelScales, WindowDataset, sizes_of
+from tsformer.windows.index import WindowIndex
+from tsformer.windows.loaders import SeededSampler, window_loader
+
+__all__ = [
+    "Batch",
+    "PanelScales",
+    "SeededSampler",
+    "Sizes",
+    "WindowDataset",
+    "WindowIndex",
+    "sizes_of",
+    "window_loader",
+]

@@ -1,0 +1,78 @@
+"""The one batch type: every tensor's name, shape, unit and meaning."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from torch import Tensor
+
+__all__ = ["Batch", "Sizes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How long and how wide the tensors of a :class:`Batch` are; what ``build`` needs to know.
+
+    Absent covariates have width 0.
+
+    Examples
+    --------
+    >>> Sizes(context=48, horizon=24, target=1).steps
+    72
+    """
+
+    context: int
+    horizon: int
+    target: int = 1
+    past: int = 0
+    known: int = 0
+    static: int = 0
+    past_levels: tuple[int, ...] = ()
+    """Number of codes of each categorical past covariate, 0 ("unknown") included."""
+    known_levels: tuple[int, ...] = ()
+    static_levels: tuple[int, ...] = ()
+
+    @property
+    def steps(self) -> int:
+        """Steps in a window: context and horizon."""
+        return self.context + self.horizon
+
+
+class Batch(NamedTuple):
+    """Some windows of some series; shapes are given behind the leading ``batch`` axis.
+
+    Values are in the panel's units: ``(value - offset) / scale`` of the series and column. Where
+    something is not present its value is 0 and its mask is False; ``True`` always means visible.
+    """
+
+    past_target: Tensor
+    """(context, target) float32: values before the origin."""
+    past_observed: Tensor
+    """(context, target) bool: really measured."""
+    past: Tensor
+    """(context, past) float32: covariates known only up to the origin."""
+    past_present: Tensor
+    """(context, past) bool."""
+    known: Tensor
+    """(context + horizon, known) float32: calendar and planned covariates."""
+    known_present: Tensor
+    """(context + horizon, known) bool."""
+    static: Tensor
+    """(static,) float32: features of the series."""
+    past_codes: Tensor
+    """(context, columns) int64: categories; 0 is "unknown"."""
+    known_codes: Tensor
+    """(context + horizon, columns) int64."""
+    static_codes: Tensor
+    """(columns,) int64."""
+    time: Tensor
+    """(context + horizon,) float32: stamps relative to the origin, in steps of the frequency."""
+    future_target: Tensor
+    """(horizon, target) float32: the answer; zeros when predicting."""
+    future_observed: Tensor
+    """(horizon, target) bool: which of the answer counts."""
+    weight: Tensor
+    """() float32: sample weight."""
+    series: Tensor
+    """() int64: row of the panel's ``ids``."""
+    origin: Tensor
+    """() int64: row within the series of the first forecast step."""

@@ -1,0 +1,83 @@
+"""Window number to (series, origin) by arithmetic: memory grows with series, not with windows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["WindowIndex"]
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class WindowIndex:
+    """The origins ``first <= origin < last`` of each series, numbered in order.
+
+    An origin is the row, counted within its series, of the first forecast step. A series whose
+    ``last`` is not above its ``first`` has no window.
+
+    Parameters
+    ----------
+    first, last
+        (series,) first origin and one past the last.
+    step
+        Distance between the origins of one series.
+
+    Examples
+    --------
+    Two series of 5 and 4 rows, context 2 and horizon 2: origins 2, 3 and 2.
+
+    >>> index = WindowIndex.of_rows(np.array([0, 5, 9]), context=2, horizon=2)
+    >>> len(index)
+    3
+    >>> index.locate(np.arange(3))
+    (array([0, 0, 1]), array([2, 3, 2]))
+    """
+
+    first: Integers
+    last: Integers
+    step: int = 1
+
+    @classmethod
+    def of_rows(
+        cls,
+        starts: Integers,
+        *,
+        context: int,
+        horizon: int,
+        begin: Integers | int = 0,
+        end: Integers | None = None,
+        step: int = 1,
+    ) -> "WindowIndex":
+        """Every origin whose forecast lies in rows ``begin <= row < end`` of its series.
+
+        The context may reach before ``begin`` (those inputs were known) but not before the
+        series: all windows are full.
+
+        Parameters
+        ----------
+        starts
+            (series + 1,) first row of each series, and the number of rows.
+        begin, end
+            Rows within each series in which the forecast must lie; all of them by default.
+        """
+        lengths = np.diff(starts)
+        stop = lengths if end is None else np.minimum(end, lengths)
+        first = np.maximum(np.broadcast_to(begin, lengths.shape), context)
+        return cls(first.astype(np.int64), (stop - horizon + 1).astype(np.int64), step)
+
+    @cached_property
+    def _ends(self) -> Integers:
+        counts = -((self.first - self.last) // self.step)  # rounded up
+        return np.cumsum(np.maximum(counts, 0))
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def locate(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """Series and origin of each window number."""
+        series = np.searchsorted(self._ends, numbers, side="right")
+        before = np.concatenate(([0], self._ends[:-1]))
+        return series, self.first[series] + (numbers - before[series]) * self.step

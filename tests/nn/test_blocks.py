@@ -47,9 +47,11 @@ class TestResidual:
         torch.testing.assert_close(Residual(8, norm="pre")(steps, lambda x: 2 * x), expected)
 
     def test_dropout_spares_the_steps(self):
-        steps = torch.randn(2, 3, 8)
-        dropped = Residual(8, norm="pre", dropout=1.0)(steps, lambda x: 2 * x)
-        torch.testing.assert_close(dropped, steps)
+        steps = torch.randn(8, 30, 8)
+        summed = Residual(8, norm="pre", dropout=0.5)(steps, torch.ones_like)
+        spared = summed == steps  # where the branch was dropped
+        assert 0.4 < float(spared.float().mean()) < 0.6
+        torch.testing.assert_close(summed[~spared], steps[~spared] + 2)
 
     def test_unknown_norm(self, unchecked):
         with pytest.raises(ParameterError, match="norm='before'"):

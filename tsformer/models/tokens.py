@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from tsformer.nn import SinusoidalPositions, StepEmbedding
+from tsformer.nn import Dropout, SinusoidalPositions, StepEmbedding
 from tsformer.windows import Batch, Sizes
 
 __all__ = ["Columns", "TokenEmbedding", "hidden_steps", "planned_columns", "window_columns"]
@@ -82,11 +82,12 @@ class TokenEmbedding(nn.Module):
         levels = (*(sizes.past_levels if past else ()), *sizes.known_levels, *sizes.static_levels)
         self.embed = StepEmbedding(features, d_model, levels, kernel=kernel)
         self.positions = SinusoidalPositions()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, columns: Columns) -> Float[Tensor, "batch time d_model"]:
-        """One token a step."""
-        embedded = self.embed(columns.values, columns.present, columns.codes)
+        """One token a step; what is not present may hold anything."""
+        values = columns.values.masked_fill(~columns.present, 0)
+        embedded = self.embed(values, columns.present, columns.codes)
         tokens: Tensor = self.dropout(self.positions(embedded, columns.time))
         return tokens
 

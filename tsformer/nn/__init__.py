@@ -21,6 +21,7 @@ from tsformer.nn.blocks import (
     Residual,
 )
 from tsformer.nn.distilling import Distilling, distilled_length
+from tsformer.nn.dropout import Dropout
 from tsformer.nn.embeddings import StepEmbedding, ValueEmbedding
 from tsformer.nn.feed_forward import FeedForward
 from tsformer.nn.positions import NoPositions, SinusoidalPositions, sinusoidal
@@ -45,6 +46,7 @@ __all__ = [
     "DecoderBlock",
     "DecoderCache",
     "Distilling",
+    "Dropout",
     "Encoder",
     "EncoderBlock",
     "FeedForward",

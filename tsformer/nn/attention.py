@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tsformer.errors import ParameterError
+from tsformer.nn.dropout import Dropout
 
 __all__ = ["Attend", "FullAttention", "KeyValueCache", "MultiHeadAttention", "full_attention"]
 
@@ -182,7 +183,7 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(d_model, d_model)
         self.value = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self,

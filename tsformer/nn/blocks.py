@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
 from tsformer.nn.attention import KeyValueCache, MultiHeadAttention
+from tsformer.nn.dropout import Dropout
 
 __all__ = [
     "Decoder",
@@ -52,7 +53,7 @@ class Residual(nn.Module):
             raise ParameterError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.first = norm == "pre"
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, steps: Float[Tensor, "batch time d_model"], branch: Callable[[Tensor], Tensor]

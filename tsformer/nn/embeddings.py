@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
+from tsformer.nn.dropout import Dropout
 
 __all__ = ["StepEmbedding", "ValueEmbedding"]
 
@@ -116,7 +117,7 @@ class StepEmbedding(nn.Module):
         self.tables = nn.ModuleList(
             nn.Embedding(cardinality, d_model, padding_idx=0) for cardinality in cardinalities
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self,

@@ -6,6 +6,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
+from tsformer.nn.dropout import Dropout
 
 __all__ = ["FeedForward"]
 
@@ -49,7 +50,7 @@ class FeedForward(nn.Module):
         self.layers = nn.Sequential(
             nn.Linear(d_model, d_ff),
             activations[activation](),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             nn.Linear(d_ff, d_model),
         )
 

@@ -23,12 +23,12 @@ BELOW = {
     "models": ("windows", "nn", "heads"),
     "training": ("models",),
     "estimators": ("training",),
-    "evaluation": ("estimators", "datasets"),
+    "plots": ("params",),
+    "evaluation": ("estimators", "datasets", "plots"),
     "tuning": ("evaluation",),
     "scale": ("evaluation",),
     "testing": ("tuning", "scale"),
-    "plots": ("tuning", "scale"),
-    "report": ("plots",),
+    "report": ("tuning", "scale"),
     "cli": ("testing", "report"),
     "__main__": ("cli",),
 }
@@ -52,20 +52,23 @@ class Import(NamedTuple):
     line: int
     inside: bool
     """True within a function, where it runs late."""
+    typing: bool = False
+    """True under ``if TYPE_CHECKING``, where it never runs."""
 
 
-def imports(tree: ast.AST, inside: bool = False) -> Iterator[Import]:
+def imports(tree: ast.AST, inside: bool = False, typing: bool = False) -> Iterator[Import]:
     """Every import of a file in full; ``from a import b`` gives ``a.b``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             for name in node.names:
-                yield Import(name.name, node.lineno, inside)
+                yield Import(name.name, node.lineno, inside, typing)
         elif isinstance(node, ast.ImportFrom):
             dots = "." * node.level
             for name in node.names:
-                yield Import(f"{dots}{node.module or ''}.{name.name}", node.lineno, inside)
+                yield Import(f"{dots}{node.module or ''}.{name.name}", node.lineno, inside, typing)
         function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        yield from imports(node, inside or function)
+        checked = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        yield from imports(node, inside or function, typing or checked)
 
 
 def room_of(path: Path) -> str:
@@ -141,5 +144,7 @@ def test_heavy_imports_stay_at_home(file: tuple[Path, list[Import]]) -> None:
         heavy = one.module.partition(".")[0]
         where = f"{named(path)}:{one.line}: {one.module}"
         assert room in HOMES.get(heavy, {room}), f"{where} belongs in {HOMES[heavy]}"
-        assert heavy != "matplotlib" or one.inside, f"{where} belongs inside a function"
+        assert heavy != "matplotlib" or one.inside or one.typing, (
+            f"{where} belongs inside a function"
+        )
         assert heavy != "torch" or room not in TORCHLESS, f"{where}: {room} knows no torch"

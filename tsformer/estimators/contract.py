@@ -217,7 +217,8 @@ class PanelForecaster(Params, ABC):
         beyond = int((origins + self.horizon - panel.lengths[series]).max())
         room = _with_blank_rows(panel, beyond)
         # what a new series is scaled by: nothing after the first origin in it
-        ends = panel.lengths.copy()
+        ends = np.full(panel.n_series, -1, dtype=np.int64)
+        ends[series] = panel.lengths[series]
         np.minimum.at(ends, series, origins)
         forecast = self._forecasting(room, ends)
         for begin in range(0, len(series), _CHUNK):
@@ -235,7 +236,7 @@ class PanelForecaster(Params, ABC):
 
         It returns the point (n, horizon, target) and quantiles (n, horizon, target, level).
         ``ends`` (series,) says how many rows may be looked at to learn about a series that
-        ``fit`` has not seen.
+        ``fit`` has not seen; -1 for a series from which nothing is forecast.
         """
 
     def __sklearn_tags__(self) -> Any:
@@ -308,7 +309,7 @@ def _with_blank_rows(panel: Panel, rows: int) -> Panel:
 
 
 def _checked_levels(quantiles: Sequence[float] | None) -> tuple[float, ...]:
-    levels = tuple(float(level) for level in quantiles or ())
+    levels = () if quantiles is None else tuple(float(level) for level in quantiles)
     for level in levels:
         if not 0 < level < 1:
             raise ParameterError(f"quantiles={list(levels)}: each must lie inside (0, 1)")

@@ -126,7 +126,8 @@ class Forecaster(PanelForecaster):
         if len(data.validation) == 0:
             log.info("no validation windows: no early stopping, the last weights are kept")
         module = self._train(data, settings)
-        self.history_ = pd.DataFrame(module.history).astype({"epoch": int})
+        # a closed form without validation windows has no epoch to tell of
+        self.history_ = pd.DataFrame(module.history, columns=_HISTORY).astype({"epoch": int})
         self.best_epoch_: int | None = module.best.epoch
         self.skill_ = self._skill(panel, data)
         if settings.refit_all and self.best_epoch_ is not None:
@@ -213,6 +214,7 @@ class Forecaster(PanelForecaster):
         return forecast
 
 
+_HISTORY = ["epoch", "train_loss", "validation_loss", "seconds"]
 _NO_SKILL = (
     "on the validation rows {} is no better than seasonal persistence (skill {:.3f}): more "
     "history, a longer context or another model may help; SeasonalNaive is the simpler choice"
@@ -220,11 +222,11 @@ _NO_SKILL = (
 
 
 def _refuse_short(panel: Panel, ends: Integers, context: int) -> None:
-    short = ends < context
+    short = (ends >= 0) & (ends < context)
     if short.any():
         first = int(np.argmax(short))
         raise SeriesTooShort(
             f"series {panel.ids[first]!r} has {ends[first]} rows before the forecast, the context "
-            f"needs {context} ({int(short.sum())} of {len(short)} series are too short). Give "
+            f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too short). Give "
             "more history, or fit again with a shorter context."
         )

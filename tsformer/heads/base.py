@@ -68,6 +68,11 @@ class Head(Params, ABC):
         """Undo a window's scaling: ``raw`` of values standardised by location and scale."""
 
 
+def counted(target: Tensor, weight: Tensor) -> Tensor:
+    """The target, 0 where it does not count: a NaN there would reach the gradient."""
+    return target.where(weight > 0, 0)
+
+
 def weighted_mean(loss: Tensor, weight: Tensor) -> Tensor:
     """Mean of ``loss`` over the entries that count; 0 where none does.
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from tsformer.errors import ParameterError
-from tsformer.heads.base import Head, weighted_mean
+from tsformer.heads.base import Head, counted, weighted_mean
 from tsformer.params import KW_ONLY, param, params
 
 __all__ = ["Point"]
@@ -48,7 +48,7 @@ class Point(Head):
         weight: Float[Tensor, "batch horizon target"],
     ) -> Float[Tensor, ""]:
         """Mean absolute, squared or Huber error."""
-        point = self.point(raw)
+        point, target = self.point(raw), counted(target, weight)
         if self.kind == "absolute":
             loss = (point - target).abs()
         elif self.kind == "squared":

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from tsformer.errors import ParameterError
-from tsformer.heads.base import Head, weighted_mean
+from tsformer.heads.base import Head, counted, weighted_mean
 from tsformer.params import param, params
 
 __all__ = ["Quantiles", "pinball_loss"]
@@ -44,7 +44,7 @@ class Quantiles(Head):
     tensor([[[[1., 3.]]]])
     """
 
-    levels: tuple[float, ...] = param(
+    levels: tuple[float, ...] | list[float] = param(
         "Levels in ascending order, each inside (0, 1).",
         default=(0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95),
     )
@@ -72,7 +72,7 @@ class Quantiles(Head):
     ) -> Float[Tensor, ""]:
         """Pinball loss, averaged over the levels."""
         levels = raw.new_tensor(self.levels)
-        loss = pinball_loss(raw.sort(dim=-1).values, target, levels)
+        loss = pinball_loss(raw.sort(dim=-1).values, counted(target, weight), levels)
         return weighted_mean(loss.mean(dim=-1), weight)
 
     def point(

@@ -43,6 +43,8 @@ class PanelScales:
         new = (places < 0)[:, None]
 
         def matched(own: Scales, other: Scales) -> Scales:
+            if not new.any():
+                return Scales(own.offset[places], own.scale[places])
             return Scales(
                 np.where(new, other.offset, own.offset[places]),
                 np.where(new, other.scale, own.scale[places]),

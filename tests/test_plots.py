@@ -1,0 +1,102 @@
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from tsformer.datasets import make_series
+from tsformer.errors import MissingColumn, ParameterError
+from tsformer.estimators import Drift, SeasonalNaive
+from tsformer.evaluation import backtest
+from tsformer.plots import plot_backtest, plot_forecast
+
+FRAME = make_series("trend", 120)
+
+
+def labels(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def saved(figure, tmp_path):
+    path = tmp_path / "picture.png"
+    figure.savefig(path)
+    return path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("layout", ["column", "index", "period", "zone", "numbers", "series"])
+def test_a_forecast_in_any_layout(layout, tmp_path):
+    frame = FRAME.set_index("time")
+    frame = {
+        "column": FRAME,
+        "period": frame.to_period("h"),
+        "zone": frame.tz_localize("Europe/Paris"),
+        "numbers": FRAME.drop(columns="time"),
+    }.get(layout, frame)
+    history, actual = frame.iloc[:100], frame
+    forecast = SeasonalNaive(horizon=12, season_length=24).fit(history)
+    made = forecast.predict(quantiles=[0.1, 0.25, 0.5, 0.75, 0.9])
+    if layout == "series":
+        history, actual = history["value"], actual["value"]
+    figure = plot_forecast(history, made, actual=actual)
+    assert isinstance(figure, Figure)
+    assert labels(figure) == ["history", "actual", "forecast", "80 % interval", "50 % interval"]
+    assert figure.axes[0].get_title(loc="left").startswith("value: 12 steps from")
+    truth = figure.axes[0].get_lines()[2].get_ydata()  # after the history and the cutoff
+    np.testing.assert_array_equal(truth[1:], FRAME["value"].iloc[100:112])
+    assert saved(figure, tmp_path)
+
+
+def test_words_of_a_forecast():
+    history = FRAME.iloc[:100]
+    made = Drift(horizon=1).fit(history).predict(quantiles=[0.05, 0.9])
+    figure = plot_forecast(history, made, title="Load", unit="MW", rows=10)
+    axes = figure.axes[0]
+    assert (axes.get_title(loc="left"), axes.get_ylabel()) == ("Load", "MW")
+    assert labels(figure) == ["history", "forecast", "quantiles 0.05 to 0.9"]
+    assert len(axes.get_lines()[0].get_xdata()) == 10
+
+
+def test_what_cannot_be_drawn():
+    history = FRAME.iloc[:100]
+    made = Drift(horizon=3).fit(history).predict()
+    with pytest.raises(MissingColumn, match="no column 'load'"):
+        plot_forecast(history, made, target="load")
+    with pytest.raises(MissingColumn, match="share no column"):
+        plot_forecast(history, made.rename(columns={"value": "load"}))
+    panel = make_series("panel", 50)
+    with pytest.raises(ParameterError, match="select the rows of one"):
+        plot_forecast(panel, Drift(horizon=3).fit(panel).predict())
+
+
+def test_a_backtest(tmp_path):
+    frame = make_series("panel", 120, series=2)
+    result = backtest(Drift(horizon=6), frame, folds=5, quantiles=[0.1, 0.9])
+    figure = result.plot("s1", folds=2)
+    assert isinstance(figure, Figure)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["s1, value after 2024-01-04 17:00", "after 2024-01-05 17:00"]
+    assert labels(figure) == ["history", "actual", "Drift", "SeasonalNaive", "80 % interval"]
+    assert figure.axes[0].get_title(loc="right").startswith("MAE   Drift ")
+    assert saved(figure, tmp_path)
+    assert len(plot_backtest(result).axes) == 3
+    with pytest.raises(ParameterError, match="no series 's7'"):
+        result.plot("s7")
+    with pytest.raises(ParameterError, match="no target 'load'"):
+        result.plot(target="load")
+    with pytest.raises(ParameterError, match="folds=0"):
+        result.plot(folds=0)
+
+
+def test_a_backtest_of_numbered_rows(tmp_path):
+    values = np.sin(np.arange(80) / 3)[:, None]
+    figure = backtest(SeasonalNaive(horizon=4), values, folds=2).plot()
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["y0 after 71", "after 75"]
+    assert saved(figure, tmp_path)
+
+
+def test_nothing_global_is_touched():
+    import sys
+
+    before = set(sys.modules)
+    history = pd.DataFrame({"y": range(50)})
+    plot_forecast(history, Drift(horizon=3).fit(history).predict())
+    assert "matplotlib.pyplot" not in set(sys.modules) - before

@@ -1,0 +1,101 @@
+"""Who takes part in a backtest: clones by name, their data, and their fits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from tsformer.errors import ParameterError, SeriesTooShort
+from tsformer.estimators import PanelForecaster, SeasonalNaive
+from tsformer.evaluation.plan import Block, Plan, Source
+from tsformer.frames import Panel, Schema
+
+__all__ = ["fitted_before", "named_entrants", "read_sources"]
+
+_BASELINE = "SeasonalNaive"
+
+
+def named_entrants(
+    given: PanelForecaster | Mapping[str, PanelForecaster], schema: Schema | None
+) -> tuple[dict[str, PanelForecaster], str]:
+    """Clones by name, seasonal naive among them, and its name."""
+    named = given if isinstance(given, Mapping) else {_name_of(given): given}
+    for name, one in named.items():
+        if not isinstance(one, PanelForecaster) or not isinstance(name, str):
+            raise ParameterError(
+                f"backtest takes a forecaster or a dict of name: forecaster, not {name!r}: {one!r}"
+            )
+    if not named:
+        raise ParameterError("backtest: the dict of forecasters is empty")
+    entrants = {name: clone(one) for name, one in named.items()}
+    for name, one in entrants.items():
+        if isinstance(one.get_params().get("training__validation"), pd.DataFrame):
+            raise ParameterError(
+                f"{name!r}: training__validation is a frame, which may hold rows that are still "
+                "to come. Give a number of rows or a fraction."
+            )
+        if one.schema is None:
+            one.schema = clone(schema) if schema is not None else None
+    naive = [name for name, one in entrants.items() if isinstance(one, SeasonalNaive)]
+    if naive or _BASELINE in entrants:
+        return entrants, naive[0] if naive else _BASELINE
+    first = next(iter(entrants.values()))
+    beside = SeasonalNaive(
+        horizon=max(one.horizon for one in entrants.values()),
+        schema=first.schema,
+        policy=first.policy,
+    )
+    return {**entrants, _BASELINE: clone(beside)}, _BASELINE
+
+
+def _name_of(forecaster: Any) -> str:
+    return type(getattr(forecaster, "model", None) or forecaster).__name__
+
+
+def read_sources(entrants: dict[str, PanelForecaster], data: Any) -> dict[str, Source]:
+    """Read the data as each forecaster would; once for those that read it the same way."""
+    found: dict[str, Source] = {}
+    shared: dict[str, Source] = {}
+    for name, one in entrants.items():
+        key = repr([part and part.get_params() for part in (one.schema, one.policy)])
+        if key not in shared:
+            shared[key] = Source(data, one.schema, one.policy)
+        found[name] = shared[key]
+    first = next(iter(found))
+    for name, source in found.items():
+        _refuse_unlike(first, found[first].panel, name, source.panel)
+    return found
+
+
+def _refuse_unlike(first: str, panel: Panel, name: str, other: Panel) -> None:
+    if panel.target_names != other.target_names:
+        raise ParameterError(
+            f"{first!r} forecasts {panel.target_names}, {name!r} {other.target_names}: only "
+            "forecasts of the same targets can be compared"
+        )
+    same = panel.n_rows == other.n_rows and np.array_equal(panel.starts, other.starts)
+    if not same or not panel.ids.equals(other.ids) or not panel.stamps.equals(other.stamps):
+        raise ParameterError(f"{first!r} and {name!r} read different series or rows of the data")
+
+
+def fitted_before(
+    name: str, entrant: PanelForecaster, source: Source, block: Block, plan: Plan
+) -> PanelForecaster:
+    """A clone, fitted on the training rows of a block and nothing else."""
+    fresh: PanelForecaster = clone(entrant)
+    # resolved on the whole: a slice may hide a frequency or a series column
+    fresh.schema = source.panel.schema
+    if plan.validation is not None and "training" in fresh.get_params(deep=False):
+        fresh.set_params(training__validation=plan.validation)
+    if not block.fit_ends.any():
+        raise SeriesTooShort("no series has a row before the first fold; ask for fewer folds")
+    try:
+        return fresh.fit(source.head(block.fit_ends))
+    except SeriesTooShort as error:
+        error.add_note(
+            f"This was {name!r} on the {int(block.fit_ends.sum()):,} rows before the first forecast"
+            " of the backtest: fewer folds or a smaller step leave more."
+        )
+        raise

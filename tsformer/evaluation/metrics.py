@@ -1,0 +1,219 @@
+"""Metrics as an algebra: a statistic of every step, summed as a stream, over another sum."""
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsformer.errors import ParameterError
+
+__all__ = ["METRICS", "Metric", "Observed", "Statistic", "Totals", "checked_metrics"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Observed(NamedTuple):
+    """Forecasts beside what came; the truth is NaN where it is unknown.
+
+    ``truth`` and ``point`` are (window, step, target), ``quantiles`` has a last axis of
+    ``levels``. Two units of error come along, (window, target) each: ``naive``, the mean
+    error of one-step seasonal persistence, and ``deviation``, both of training rows alone.
+    """
+
+    truth: Floats
+    point: Floats
+    quantiles: Floats
+    levels: Floats
+    naive: Floats
+    deviation: Floats
+
+
+Statistic = Callable[[Observed], Floats]
+"""From forecasts to (window, step, target) numbers, NaN where the truth is."""
+
+
+def absolute_error(seen: Observed) -> Floats:
+    """``|y - f|``."""
+    return np.abs(seen.truth - seen.point)
+
+
+def squared_error(seen: Observed) -> Floats:
+    """``(y - f)^2``."""
+    return (seen.truth - seen.point) ** 2
+
+
+def absolute_truth(seen: Observed) -> Floats:
+    """``|y|``."""
+    return np.abs(seen.truth)
+
+
+def naive_error(seen: Observed) -> Floats:
+    """``|y - f|`` over the error of seasonal persistence (Hyndman and Koehler 2006, section 3)."""
+    return absolute_error(seen) / seen.naive[:, None, :]
+
+
+def deviation_error(seen: Observed) -> Floats:
+    """``|y - f|`` in standard deviations of the training rows."""
+    return absolute_error(seen) / seen.deviation[:, None, :]
+
+
+def squared_deviation_error(seen: Observed) -> Floats:
+    """``(y - f)^2`` in variances of the training rows."""
+    return deviation_error(seen) ** 2
+
+
+def pinball(seen: Observed) -> Floats:
+    """``max(q e, (q - 1) e)``, ``e = y - f_q``, mean over levels (Koenker and Bassett 1978)."""
+    error = seen.truth[..., None] - seen.quantiles
+    loss: Floats = np.maximum(seen.levels * error, (seen.levels - 1) * error).mean(axis=-1)
+    return loss
+
+
+def inside(seen: Observed) -> Floats:
+    """1 where the truth lies between the lowest and the highest quantile, else 0."""
+    low, high = seen.quantiles.min(axis=-1), seen.quantiles.max(axis=-1)
+    found = (seen.truth >= low) & (seen.truth <= high)
+    return np.where(np.isnan(seen.truth), np.nan, found)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One sum over another, in float64, over all observed steps.
+
+    Attributes
+    ----------
+    doc
+        What it is, in which unit.
+    statistic
+        What is summed.
+    over
+        What its sum is divided by the sum of; None is the number of observed steps.
+    root
+        Whether the square root is taken at last.
+    levels
+        How many quantile levels it needs at least.
+    error
+        Whether lower is better.
+    """
+
+    doc: str
+    statistic: Statistic
+    over: Statistic | None = None
+    root: bool = False
+    levels: int = 0
+    error: bool = True
+
+    def value(self, sums: dict[Statistic | None, Floats]) -> Floats:
+        """The metric from sums of its statistics; ``sums[None]`` counts. NaN over nothing."""
+        total, divisor = sums[self.statistic], sums[self.over]
+        empty = np.full_like(total, np.nan)
+        ratio = np.divide(total, divisor, out=empty, where=divisor > 0)
+        return np.sqrt(ratio) if self.root else ratio
+
+
+METRICS: dict[str, Metric] = {
+    "mae": Metric("mean absolute error, in the data's unit", absolute_error),
+    "mse": Metric("mean squared error, in the data's unit squared", squared_error),
+    "rmse": Metric("root of the mean squared error, in the data's unit", squared_error, root=True),
+    "mase": Metric(
+        "mean absolute error over that of one-step seasonal persistence on training rows",
+        naive_error,
+    ),
+    "wape": Metric("sum of absolute errors over sum of |actual|", absolute_error, absolute_truth),
+    "pinball": Metric("mean pinball loss over all levels, in the data's unit", pinball, levels=1),
+    "coverage": Metric(
+        "share of actuals between the lowest and the highest quantile",
+        inside,
+        levels=2,
+        error=False,
+    ),
+    "scaled_mae": Metric(
+        "mean absolute error in standard deviations of each column's training rows",
+        deviation_error,
+    ),
+    "scaled_mse": Metric(
+        "mean squared error in variances of each column's training rows", squared_deviation_error
+    ),
+}
+
+
+class Totals:
+    """Sums of one forecaster, kept by fold and target and by step: no window is remembered.
+
+    Parameters
+    ----------
+    metrics
+        Names from ``METRICS``.
+    folds, targets, horizon
+        How many rows the tables have.
+
+    Examples
+    --------
+    >>> one = np.ones((1, 1))
+    >>> seen = Observed(
+    ...     truth=np.array([[[1.0], [np.nan], [5.0]]]), point=np.zeros((1, 3, 1)),
+    ...     quantiles=np.zeros((1, 3, 1, 0)), levels=np.zeros(0), naive=2 * one, deviation=one,
+    ... )
+    >>> totals = Totals(["mae", "mase"], folds=1, targets=1, horizon=3)
+    >>> totals.add(seen, np.array([0]))
+    >>> float(totals.overall("mae")), float(totals.overall("mase"))
+    (3.0, 1.5)
+    >>> totals.by_step("mae")
+    array([ 1., nan,  5.])
+    """
+
+    def __init__(self, metrics: Iterable[str], *, folds: int, targets: int, horizon: int) -> None:
+        kinds: dict[Statistic | None, None] = {None: None}
+        for name in metrics:
+            kinds |= dict.fromkeys((METRICS[name].statistic, METRICS[name].over))
+        self._folds = {kind: np.zeros((folds, targets)) for kind in kinds}
+        self._steps = {kind: np.zeros(horizon) for kind in kinds}
+
+    def add(self, seen: Observed, folds: Ints) -> None:
+        """Count these windows; ``folds`` (window,) says to which fold each belongs."""
+        observed = ~np.isnan(seen.truth)
+        for kind, by_fold in self._folds.items():
+            values = observed if kind is None else np.where(observed, kind(seen), 0.0)
+            np.add.at(by_fold, folds, values.sum(axis=1))
+            self._steps[kind] += values.sum(axis=(0, 2))
+
+    def by_fold(self, name: str) -> Floats:
+        """(fold, target) values of a metric."""
+        return METRICS[name].value(self._folds)
+
+    def by_step(self, name: str) -> Floats:
+        """(horizon,) values of a metric."""
+        return METRICS[name].value(self._steps)
+
+    def overall(self, name: str) -> Floats:
+        """The metric over all observed steps, each with the same weight."""
+        return METRICS[name].value({kind: sums.sum() for kind, sums in self._folds.items()})
+
+
+def checked_metrics(metrics: str | Sequence[str], levels: Sequence[float]) -> tuple[str, ...]:
+    """Names of known metrics that these quantile levels suffice for.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown, there is none, or a metric needs more quantiles.
+    """
+    names = (metrics,) if isinstance(metrics, str) else tuple(dict.fromkeys(metrics))
+    if not names:
+        raise ParameterError(f"metrics is empty: name at least one of {', '.join(METRICS)}")
+    for name in names:
+        if name not in METRICS:
+            close = difflib.get_close_matches(str(name).lower(), METRICS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(METRICS)}"
+            raise ParameterError(f"metrics: {name!r} is not one; {hint}")
+        needed = METRICS[name].levels
+        if len(levels) < needed:
+            raise ParameterError(
+                f"metric {name!r} needs at least {needed} quantile level{'s'[: needed - 1]}: "
+                "quantiles=[0.1, 0.5, 0.9]"
+            )
+    return names

@@ -158,3 +158,18 @@ def test_a_repr_shows_what_differs_from_the_default() -> None:
 def test_values_are_compared_by_identity() -> None:
     assert Optimiser() != Optimiser()
     assert len({Optimiser(), Optimiser()}) == 2
+
+
+@pytest.mark.parametrize("name, value", [("rate", "0.1"), ("steps", 1.5), ("steps", True)])
+def test_a_value_of_the_wrong_type_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ParameterError, match=name):
+        Optimiser().set_params(**{name: value}).check()
+
+
+def test_a_class_without_parameters_says_so() -> None:
+    @params
+    class Empty(Params):
+        """Nothing to set."""
+
+    with pytest.raises(ParameterError, match="It has none"):
+        Empty().set_params(width=1)

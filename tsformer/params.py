@@ -138,7 +138,8 @@ def _described(cls: type[Params]) -> Iterator[str]:
 
 def _misspelt(owner: Params, name: str, known: list[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else f" Its parameters are {', '.join(known)}."
+    listed = f" Its parameters are {', '.join(known)}." if known else " It has none."
+    hint = f" Did you mean {close[0]!r}?" if close else listed
     return f"{type(owner).__name__} has no parameter {name!r}.{hint}"
 
 
@@ -148,17 +149,31 @@ def _problem(value: Any, hint: Any, metadata: Any) -> str | None:
     choices = metadata.get("choices")
     if choices is not None and value not in choices:
         # a list of words may stand beside another type, such as a fraction or a frame
-        others = [kind for kind in _kinds(hint) if kind not in (str, type(None))]
-        if isinstance(value, str) or not others:
+        others = [kind for kind in _kinds(hint) if isinstance(kind, type) and kind is not str]
+        if isinstance(value, str) or set(others) <= {type(None)}:
             return f"must be one of {', '.join(map(repr, choices))}"
+    wrong = _wrong_kind(value, _kinds(hint))
     bounds = {key: edge for key, edge in metadata.get("bounds", {}).items() if edge is not None}
-    if not bounds or isinstance(value, str):
-        return None
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return "must be a number" if set(_kinds(hint)) <= {int, float, type(None)} else None
-    if not _accepts(hint, float) and not isinstance(value, Integral):
-        return "must be a whole number"
+    if wrong or not bounds or isinstance(value, bool) or not isinstance(value, Real):
+        return wrong
     return _outside(float(value), bounds)
+
+
+def _wrong_kind(value: Any, kinds: tuple[Any, ...]) -> str | None:
+    """What is wrong with the type of a value that should be a number, a word or a switch."""
+    words = any(kind is str or typing.get_origin(kind) is typing.Literal for kind in kinds)
+    plain = {kind for kind in kinds if kind in (bool, int, float, str, type(None))}
+    if len(plain) < sum(typing.get_origin(kind) is not typing.Literal for kind in kinds):
+        return None  # another class may stand here: the part that uses it checks
+    if isinstance(value, bool):
+        return None if bool in plain else "must be a number" if plain & {int, float} else None
+    if isinstance(value, Real):
+        if float in plain or (int in plain and isinstance(value, Integral)):
+            return None
+        return "must be a whole number" if int in plain else "must not be a number"
+    if isinstance(value, str):
+        return None if words else "must be a number" if plain & {int, float} else "must be a switch"
+    return "must be a number" if plain & {int, float} else "has the wrong type"
 
 
 def _outside(value: float, bounds: dict[str, float]) -> str | None:

@@ -1,0 +1,70 @@
+"""``backtest``, ``tune`` and ``datasets``."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Any
+
+
+def test_a_backtest_stands_beside_seasonal_naive(run: Run, sales: Path) -> None:
+    done = run("backtest", sales, "-n", 7, "--folds", 2, "--target", "sold", "--model", "linear")
+    assert done.code == 0, done.err
+    table = done.out.splitlines()
+    assert table[2].split()[:3] == ["forecaster", "MAE", "MASE"]
+    assert {line.split()[0] for line in table[3:]} == {"Linear", "SeasonalNaive"}
+    assert all(line.split()[3] == "2" for line in table[3:])
+
+
+def test_a_data_set_is_judged_on_its_canonical_split(run: Run) -> None:
+    done = run("backtest", "air_passengers", "-n", 12, "--model", "linear", "--quick")
+    assert done.code == 0, done.err
+    assert "scaled\nby the mean and standard deviation of the training rows" in done.out
+    assert "MSE (scaled)" in done.out and "MAE (scaled)" in done.out
+    windows = [line.split()[-2] for line in done.out.splitlines() if "Linear" in line]
+    assert windows == ["13"]
+
+
+def test_other_origins_of_a_data_set_are_asked_for(run: Run) -> None:
+    refused = run("backtest", "air_passengers", "-n", 12, "--step", 6)
+    assert refused.code == 2 and "--folds" in refused.err
+    options = ("-n", 12, "--step", 6, "--folds", 2, "--model", "drift")
+    assert run("backtest", "air_passengers", *options).code == 0
+
+
+def test_tuning_prints_options_to_paste(run: Run, sales: Path) -> None:
+    done = run("tune", sales, "-n", 3, "--target", "sold", "--model", "linear", "--trials", 2)
+    assert done.code == 0, done.err
+    pasted = [word for line in done.out.splitlines() for word in line.split() if "=" in word]
+    assert "2 trials" in done.out and any(word.startswith("context=") for word in pasted)
+    again = ("--set", pasted[-1], "--no-plot")
+    assert (
+        run("forecast", sales, "-n", 3, "--target", "sold", "--model", "linear", *again).code == 0
+    )
+
+
+def test_the_list_of_data_sets(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TSFORMER_DATA", raising=False)
+    monkeypatch.setenv("TSFORMER_CACHE", "nowhere")
+    done = run("datasets")
+    rows = {line.split()[0]: line for line in done.out.splitlines()}
+    assert done.code == 0
+    assert "bundled" in rows["beijing_air"] and "43,824" in rows["beijing_air"]
+    assert "download" in rows["etth1"] and "TSFORMER_DATA" in rows["epf_be"]
+
+
+def test_the_card_of_one(run: Run) -> None:
+    assert run("datasets", "air_passengers").out.startswith("#")
+    unknown = run("datasets", "beijing_aer")
+    assert unknown.code == 1 and "'beijing_air'" in unknown.err
+
+
+@pytest.mark.slow
+@pytest.mark.shared_data
+def test_every_window_of_a_published_split(run: Run, shared_data: Path) -> None:
+    options = ("--model", "informer", "--horizon", 96, "--context", 96, "--quick")
+    done = run("backtest", "etth1", *options)
+    assert done.code == 0, done.err
+    rows = {line.split()[0]: line.split() for line in done.out.splitlines() if "2785" in line}
+    assert float(rows["Informer"][1]) < float(rows["SeasonalNaive"][1])

@@ -1,0 +1,138 @@
+"""How a command ends: an exit code, and one line on stderr where something is to be said."""
+
+import logging
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tsformer.errors import (
+    ForecastError,
+    MissingDependency,
+    ParameterError,
+    ShapeError,
+    TrainingFailed,
+    TsformerError,
+)
+
+__all__ = ["cured", "exit_code", "note", "one_line"]
+
+_FAILED = (TrainingFailed, ForecastError, ShapeError)
+_DATA = (TsformerError, MissingDependency, OSError)
+
+_PARSE = re.compile(
+    r'frame(?:\["(?P<name>[^"]*)"\]|\.index) = pd\.to_datetime\(.*?, format="(?P<format>[^"]*)"\)'
+)
+_PART = re.compile(r"(?:schema|policy)=(?:Schema|Policy)\((?P<inside>[^()]*)\)")
+_SETTING = re.compile(r'(\w+)=("[^"]*"|[^,\s]+)')
+
+
+def exit_code(command: Callable[[], Any]) -> int:
+    """Run a command; say in one line what went wrong, and return the exit code for it."""
+    with _notes():
+        try:
+            return int(command() or 0)
+        except KeyboardInterrupt:
+            return _ended(130, "interrupted")
+        except Exception as error:
+            if os.environ.get("TSFORMER_DEBUG"):
+                traceback.print_exc()
+            return _ended(*_judged(error))
+
+
+def note(message: Any) -> None:
+    """Say something on stderr that is not an error."""
+    print(f"note: {one_line(cured(str(message)))}", file=sys.stderr)
+
+
+def one_line(message: str) -> str:
+    """The message without line ends."""
+    return " ".join(message.split())
+
+
+def cured(message: str) -> str:
+    """The message with the Python it suggests written as options.
+
+    Examples
+    --------
+    >>> cured('Train around them with policy=Policy(missing="mask").')
+    'Train around them with --missing mask.'
+    >>> cured('Say which: schema=Schema(time="day of sale")')
+    'Say which: --time "day of sale"'
+    """
+    message = _PARSE.sub(_as_format, message).replace("Convert it first: ", "Say so: ")
+    return _PART.sub(lambda part: _as_options(part["inside"]), message)
+
+
+def _as_format(found: "re.Match[str]") -> str:
+    name = found["name"]
+    time = "" if name is None else f"--time {_quoted(name)} "
+    return f'{time}--time-format "{found["format"]}"'
+
+
+def _as_options(inside: str) -> str:
+    found = ((name, value.strip('"')) for name, value in _SETTING.findall(inside))
+    return " ".join(
+        f"--{name} {name.upper() if value == '...' else _quoted(value)}" for name, value in found
+    )
+
+
+def _quoted(value: str) -> str:
+    return value if re.fullmatch(r"[\w.:/-]+", value) else f'"{value}"'
+
+
+def _judged(error: Exception) -> tuple[int, str]:
+    """The exit code of an error, and what to print."""
+    shown = getattr(error, "format_message", None)
+    if shown is not None:  # raised by typer for the options it reads
+        return error.exit_code, str(shown())  # type: ignore[attr-defined]
+    for kinds, code in (((ParameterError,), 2), (_FAILED, 3), (_DATA, 1)):
+        if isinstance(error, kinds):
+            return code, cured(_worded(error))
+    kind = type(error).__name__
+    return 70, f"{kind}: {error} (a defect of tsformer; TSFORMER_DEBUG=1 shows where)"
+
+
+def _worded(error: Exception) -> str:
+    """The message with the notes added on its way up."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join([str(error), *getattr(error, "__notes__", ())])
+
+
+def _ended(code: int, message: str) -> int:
+    if message:  # none where typer has shown its help instead
+        print(f"error: {one_line(message)}", file=sys.stderr)
+    return code
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Show warnings for the user as one line each, once; keep others to ourselves."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            note(message)
+
+    handler = _Notes(logging.WARNING)
+    log = logging.getLogger("tsformer")
+    log.addHandler(handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = show
+            yield
+    finally:
+        log.removeHandler(handler)
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())

@@ -1,0 +1,174 @@
+"""``forecast``, ``fit`` and ``predict``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tsformer.cli.files import check_output, check_table, read_data, read_table, write_table
+from tsformer.cli.forecasters import build_forecaster, read_quantiles
+from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
+from tsformer.cli.tables import describe_data, describe_fit, print_facts, print_rows, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tsformer.cli.files import Data
+
+__all__ = ["fit", "forecast", "predict"]
+
+_TABLE, _PICTURE = Path("forecast.csv"), Path("forecast.png")
+_SECONDS = 120.0
+
+Future = Annotated[
+    str | None,
+    typer.Option(help="File with the known covariates over the horizon.", show_default=False),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+
+
+@grouped
+def forecast(
+    file: Source,
+    horizon: Horizon,
+    form: Format,
+    roles: Roles,
+    model: Model,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where the forecast goes: .csv, .tsv, .parquet.")
+    ] = _TABLE,
+    plot: Annotated[
+        Path, typer.Option(help="Where the picture goes: .png, .svg, .pdf.")
+    ] = _PICTURE,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")] = False,
+    quantiles: Quantiles = "0.1,0.9",
+    future: Future = None,
+    force: Force = False,
+) -> None:
+    """Forecast a file: find the columns' roles, fit, write a table and a picture.
+
+    A second run replaces its own forecast.csv and forecast.png; files you name with --output or
+    --plot are replaced only with --force, and the input never. Training stops after 120 seconds
+    unless --max-time says otherwise.
+    """
+    levels = read_quantiles(quantiles)
+    check_table(output)
+    for path, usual in [(output, _TABLE)] + ([] if no_plot else [(plot, _PICTURE)]):
+        check_output(path, force=force, inputs=(file, future), default=path == usual)
+    data = read_data(file, form, roles)
+    forecaster = build_forecaster(data, horizon, model, training__max_time=_SECONDS)
+    forecaster.fit(data.frame)
+    ahead = None if future is None else read_table(future, form)
+    made = forecaster.predict(future=ahead, quantiles=levels)
+    write_table(made, output)
+    print_facts({**describe_data(data, forecaster), **describe_fit(forecaster)})
+    say()
+    print_rows(made, plain=forecaster.schema_.time is not None)
+    say()
+    say(f"forecast written to {output}")
+    if not no_plot:
+        shown = _draw(made, data, forecaster, plot)
+        say(f"picture written to {plot}{shown}")
+
+
+@grouped
+def fit(
+    file: Source,
+    horizon: Horizon,
+    form: Format,
+    roles: Roles,
+    model: Model,
+    save: Annotated[
+        Path,
+        typer.Option(
+            "--save", help="Where the model goes, a .safetensors file.", show_default=False
+        ),
+    ],
+    force: Force = False,
+) -> None:
+    """Fit a forecaster and save it for **tsformer predict**."""
+    from tsformer.estimators.persistence import save_forecaster
+
+    check_output(save, force=force, inputs=(file,))
+    data = read_data(file, form, roles)
+    forecaster = build_forecaster(data, horizon, model)
+    forecaster.fit(data.frame)
+    save_forecaster(forecaster, save, overwrite=force)
+    print_facts({**describe_data(data, forecaster), **describe_fit(forecaster)})
+    say()
+    say(f"model written to {save}")
+
+
+@grouped
+def predict(
+    saved: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A file that `tsformer fit` wrote.", show_default=False
+        ),
+    ],
+    form: Format,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="Data up to the moment of the forecast; what fit has seen, if none.",
+            show_default=False,
+        ),
+    ] = None,
+    future: Future = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            "--horizon", "-n", min=1, help="Steps, at most those of fit.", show_default=False
+        ),
+    ] = None,
+    quantiles: Quantiles = "0.1,0.9",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the forecast goes; printed, if none."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Forecast with a saved model, from its own data or from newer ones."""
+    from tsformer.estimators import load
+
+    levels = read_quantiles(quantiles)
+    if output is not None:
+        check_table(output)
+        check_output(output, force=force, inputs=(file, future, str(saved)))
+    forecaster = load(saved)
+    history = None if file is None else read_data(file, form, Roles()).frame
+    ahead = None if future is None else read_table(future, form)
+    made = forecaster.predict(history, future=ahead, horizon=horizon, quantiles=levels)
+    write_table(made, output)
+    if output is not None:
+        say(f"forecast written to {output}")
+
+
+def _draw(made: "pd.DataFrame", data: "Data", forecaster: Any, path: Path) -> str:
+    """Draw the first target of the first series; say so where there are more."""
+    import pandas as pd
+
+    from tsformer.frames.roles import find_stamps
+    from tsformer.plots import plot_forecast
+
+    schema = forecaster.schema_
+    target, said = schema.target[0], []
+    if len(schema.target) > 1:
+        said.append(f"the first of {len(schema.target)} columns, {target!r}")
+    stamps = find_stamps(data.frame, schema.time)
+    history = pd.Series(data.frame[target].to_numpy(), index=stamps, name=target)
+    if schema.series is not None:
+        names = made.reset_index()[schema.series].to_numpy()
+        first = names[0]
+        made = made[names == first]
+        history = history[(data.frame.reset_index()[schema.series] == first).to_numpy()]
+        said.append(f"the first series, {first!r}")
+    figure = plot_forecast(history, made, target=target, time=_column(schema.time, made))
+    figure.savefig(path)
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _column(time: str | None, made: "pd.DataFrame") -> str | None:
+    return time if time in made.columns else None

@@ -1,0 +1,115 @@
+"""``backtest`` and ``tune``: how good a forecaster is, and how it becomes better."""
+
+from typing import Annotated, Any
+
+import typer
+
+from tsformer.cli.files import Data, read_data
+from tsformer.cli.forecasters import build_forecaster
+from tsformer.cli.options import Format, Horizon, Model, Roles, Source, grouped
+from tsformer.cli.tables import print_facts, print_table, say
+from tsformer.errors import ParameterError
+
+__all__ = ["backtest", "tune"]
+
+_QUICK = {"training__epochs": 3, "training__batch_size": 64, "training__patience": 1}
+"""Enough for a verdict within a minute or two on two cores; no window is left out."""
+
+_SCALED, _PLAIN = ("scaled_mse", "scaled_mae"), ("mae", "mase")
+
+
+@grouped
+def backtest(
+    file: Source,
+    horizon: Horizon,
+    form: Format,
+    roles: Roles,
+    model: Model,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Origins to forecast from; without it, the canonical split of a data set that "
+            "has one, and else 5.",
+            show_default=False,
+        ),
+    ] = None,
+    step: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Steps between origins; the horizon, if none.", show_default=False
+        ),
+    ] = None,
+    refit: Annotated[bool, typer.Option("--refit", help="Fit again before each origin.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer epochs; still every window.")
+    ] = False,
+) -> None:
+    """Forecast the past as it was known then, beside seasonal naive."""
+    from tsformer.evaluation import backtest as judge
+
+    data = read_data(file, form, roles)
+    forecaster = build_forecaster(data, horizon, model, **(_QUICK if quick else {}))
+    canonical = data.split is not None and folds is None
+    if canonical and (step is not None or refit):
+        raise ParameterError("--step and --refit need --folds: the split is the canonical one")
+    cut: dict[str, Any] = {"folds": folds or 5, "step": step, "refit": refit}
+    result = judge(
+        forecaster,
+        data.frame,
+        metrics=(*_SCALED, *_PLAIN) if canonical else _PLAIN,
+        keep_forecasts=False,
+        **({"split": data.split} if canonical else cut),
+    )
+    say(_heading(data, horizon, canonical=canonical))
+    say()
+    print_table(result.summary())
+
+
+@grouped
+def tune(
+    file: Source,
+    horizon: Horizon,
+    form: Format,
+    roles: Roles,
+    model: Model,
+    trials: Annotated[int, typer.Option(min=1, help="Combinations to try.")] = 20,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds after which no trial starts.", show_default=False)
+    ] = None,
+    metric: Annotated[str, typer.Option(help="What to minimise.", metavar="mase|mae")] = "mase",
+) -> None:
+    """Search better parameters on later rows; prints the options that set them.
+
+    The last rows of the file decide; judge the result with **tsformer backtest** on rows
+    that were held back.
+    """
+    from tsformer.tuning import OptunaSearch
+
+    data = read_data(file, form, roles)
+    forecaster = build_forecaster(data, horizon, model)
+    search = OptunaSearch(
+        forecaster,
+        n_trials=trials,
+        timeout=timeout,
+        metric=metric,
+        random_state=model.seed or 0,
+    )
+    search.fit(data.frame)
+    say(f"{len(search.trials_)} trials; the best has a {metric} of {-search.best_score_:.4g}.")
+    say()
+    print_facts({path: str(value) for path, value in search.best_params_.items()})
+    say()
+    say("To use it:")
+    for path, value in search.best_params_.items():
+        say(f"  --set {path}={value!r}")
+
+
+def _heading(data: Data, horizon: int, *, canonical: bool) -> str:
+    where = f"{data.name}, horizon {horizon}"
+    if canonical:
+        return (
+            f"{where}: every window of the canonical test rows. Scaled errors are on data scaled\n"
+            "by the mean and standard deviation of the training rows; MAE is in the data's unit."
+        )
+    return f"{where}: rolling origins up to the end of the data. MAE is in the data's unit."

@@ -1,0 +1,120 @@
+"""What is printed: aligned text that needs no colour."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tsformer.cli.files import Data
+
+__all__ = ["describe_data", "describe_fit", "print_facts", "print_rows", "print_table", "say"]
+
+_MOST_NAMES = 6
+_MOST_ROWS = 8
+_HEADS = {
+    "scaled_mse": "MSE (scaled)",
+    "scaled_mae": "MAE (scaled)",
+    "mae": "MAE",
+    "mase": "MASE",
+}
+
+
+def say(text: str = "") -> None:
+    """Print a line."""
+    typer.echo(text)
+
+
+def print_facts(facts: Mapping[str, str]) -> None:
+    """Print one fact a line, names padded to one width."""
+    width = max(map(len, facts))
+    for name, fact in facts.items():
+        say(f"  {name:<{width}}  {fact}")
+
+
+def print_table(frame: "pd.DataFrame", *, digits: int = 3) -> None:
+    """Print a small frame with its index as the first column and its numbers aligned."""
+    named = frame.reset_index().rename(columns=_HEADS)
+    shown = named.to_string(
+        index=False, float_format=lambda value: f"{value:,.{digits}f}", na_rep="-", justify="right"
+    )
+    for line in shown.splitlines():
+        say(f"  {line}")
+
+
+def print_rows(frame: "pd.DataFrame", *, plain: bool) -> None:
+    """Print the first rows of a forecast.
+
+    Parameters
+    ----------
+    plain
+        Whether the index is only row numbers, which say nothing.
+    """
+    first = frame.head(_MOST_ROWS)
+    columns = list(frame.columns)
+    if len(columns) > _MOST_NAMES:
+        first = first[columns[:_MOST_NAMES]]
+    shown = first.to_string(index=not plain, float_format=_number_format(first))
+    for line in shown.splitlines():
+        say(f"  {line}")
+    left = len(frame) - len(first)
+    more = [f"{left} more rows" if left else ""]
+    more += [f"{len(columns) - _MOST_NAMES} more columns" if len(columns) > _MOST_NAMES else ""]
+    if any(more):
+        say(f"  ... {' and '.join(filter(None, more))}")
+
+
+def describe_data(data: "Data", forecaster: Any) -> dict[str, str]:
+    """What was read and what was inferred from it."""
+    schema = forecaster.schema_
+    frame = data.frame
+    facts = {"data": f"{data.name}, {len(frame):,} rows"}
+    if schema.series is not None and schema.series in frame:
+        facts["data"] += f", {frame[schema.series].nunique():,} series by {schema.series!r}"
+    time = "row number" if schema.time is None else repr(schema.time)
+    facts["time"] = f"{time}, step {schema.freq}, ends at {_stamp(forecaster.cutoff_)}"
+    for role in ("target", "known", "past", "static"):
+        if getattr(schema, role):
+            facts[role] = _names(getattr(schema, role))
+    return facts
+
+
+def describe_fit(forecaster: Any) -> dict[str, str]:
+    """What was fitted, and how good it is on rows it was not trained on."""
+    if not hasattr(forecaster, "model_"):
+        return {"model": str(forecaster.__class__.__name__)}
+    facts = {
+        "model": f"{type(forecaster.model_).__name__}, {forecaster.context_} steps of context",
+        "horizon": f"{forecaster.horizon} steps",
+    }
+    skill = forecaster.skill_
+    if skill == skill:  # NaN without validation rows
+        word = "below" if skill >= 0 else "above"
+        facts["error"] = (
+            f"{abs(skill):.0%} {word} that of seasonal persistence, on the validation rows"
+        )
+    return facts
+
+
+def _number_format(frame: "pd.DataFrame") -> Callable[[float], str]:
+    """Five digits that count for the largest number, and the same decimals for all."""
+    numbers = frame.select_dtypes("number").abs().max()
+    largest = float(numbers.max()) if len(numbers) else 0.0
+    if not 1e-4 <= largest < 1e12:
+        return lambda value: f"{value:.5g}"
+    decimals = max(0, 4 - math.floor(math.log10(largest)))
+    return lambda value: f"{value:,.{decimals}f}"
+
+
+def _stamp(stamp: Any) -> str:
+    return str(stamp).removesuffix(" 00:00:00")
+
+
+def _names(names: Sequence[str] | str) -> str:
+    listed = [names] if isinstance(names, str) else list(names)
+    more = len(listed) - _MOST_NAMES
+    shown = ", ".join(map(repr, listed[:_MOST_NAMES]))
+    return f"{shown} and {more} more" if more > 0 else shown

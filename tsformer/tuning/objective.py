@@ -1,0 +1,188 @@
+"""One trial: fit on the training rows of each fold, score on the rows after them."""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import optuna
+import torch
+from sklearn.base import clone
+
+from tsformer.errors import TrainingFailed, TsformerError
+from tsformer.estimators import Forecaster, PanelForecaster
+from tsformer.evaluation import METRICS, backtest
+from tsformer.frames import RollingOrigin
+from tsformer.frames.reader import stamps_of
+from tsformer.training import Training
+from tsformer.tuning.space import UNKNOWN, Dimension, given
+
+__all__ = ["FAILURES", "Objective", "configured", "rows_at"]
+
+Row = Mapping[str, float]
+
+FAILURES = (TsformerError, torch.OutOfMemoryError, MemoryError)
+"""What ends a trial and not the search: a combination that cannot be, or that came to nothing."""
+
+_LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""Quantiles that the pinball loss is the mean over."""
+
+
+class Objective:
+    """The mean error of a trial over the folds; remembers what was tried.
+
+    Attributes
+    ----------
+    tried
+        Number of a trial to its values by path; Optuna holds parts only by their repr.
+    saved
+        Number of a trial to the epochs it had still before it when it ended.
+    """
+
+    def __init__(
+        self,
+        base: PanelForecaster,
+        space: Mapping[str, Dimension],
+        data: Any,
+        folds: Sequence[tuple[Any, Any]],
+        metric: str,
+    ) -> None:
+        self.base, self.space, self.metric = base, space, metric
+        self.data, self.folds = data, folds
+        defaults = {path: given(base, path) for path in space}
+        self.tried: dict[int, dict[str, Any]] = {
+            0: {path: value for path, value in defaults.items() if value is not UNKNOWN}
+        }
+        self.recorded = {
+            path: space[path].recorded(value)
+            for path, value in defaults.items()
+            if space[path].contains(value)
+        }
+        self.epochs: dict[int, int] = {}
+        self.saved: dict[int, int] = {}
+
+    def __call__(self, trial: optuna.Trial) -> float:
+        """The error to minimise."""
+        try:
+            return self._mean_error(trial, self._candidate(trial))
+        except FAILURES as error:
+            trial.set_user_attr("reason", f"{type(error).__name__}: {error}")
+            raise
+
+    def row(self, trial: optuna.trial.FrozenTrial) -> dict[str, Any]:
+        """A trial's row of ``trials_``."""
+        value = trial.value if trial.state is optuna.trial.TrialState.COMPLETE else None
+        tried = self.tried.get(trial.number, {})
+        return {
+            "number": trial.number,
+            "state": _STATES.get(trial.state, "failed"),
+            "value": math.nan if value is None else value,
+            "epochs": self.epochs.get(trial.number, 0),
+            "seconds": math.nan if trial.duration is None else trial.duration.total_seconds(),
+            "reason": trial.user_attrs.get("reason", ""),
+            **{path: tried.get(path) for path in self.space},
+        }
+
+    def _candidate(self, trial: optuna.Trial) -> PanelForecaster:
+        if trial.number == 0:  # as given; what of it lies in the space is recorded
+            for path in self.recorded:
+                self.space[path].suggest(trial, path)
+            return configured(self.base, {})
+        values = {path: dimension.suggest(trial, path) for path, dimension in self.space.items()}
+        self.tried[trial.number] = values
+        return configured(self.base, values)
+
+    def _mean_error(self, trial: optuna.Trial, candidate: PanelForecaster) -> float:
+        number, errors = trial.number, []
+        budget = _budget(candidate) * len(self.folds)
+        self.epochs[number], self.saved[number] = 0, budget
+
+        def count(row: Row) -> None:
+            if row["epoch"] > 0:
+                self.epochs[number] += 1
+                self.saved[number] -= 1
+
+        for fold, (train, test) in enumerate(self.folds):
+            reports = [count] if fold else [count, _pruning(trial)]
+            forecaster = _reporting(candidate, reports)
+            seen, later = rows_at(self.data, train), rows_at(self.data, test)
+            with warnings.catch_warnings():
+                # a poor trial is no news
+                warnings.filterwarnings("ignore", message="on the validation rows")
+                error = _error(forecaster, seen, later, self.metric)
+            if not math.isfinite(error):
+                raise TrainingFailed(f"the {self.metric} of fold {fold} is {error}")
+            errors.append(error)
+        return float(np.mean(errors))
+
+
+_STATES = {
+    optuna.trial.TrialState.COMPLETE: "complete",
+    optuna.trial.TrialState.PRUNED: "pruned",
+}
+
+
+def _pruning(trial: optuna.Trial) -> Callable[[Row], None]:
+    """A function of an epoch's row that ends the trial when it has fallen behind."""
+
+    def prune(row: Row) -> None:
+        if math.isnan(row["validation_loss"]):
+            return
+        trial.report(row["validation_loss"], step=int(row["epoch"]))
+        if trial.number > 0 and trial.should_prune():  # the default is what others must beat
+            raise optuna.TrialPruned
+
+    return prune
+
+
+def _reporting(
+    candidate: PanelForecaster, reports: Sequence[Callable[[Row], None]]
+) -> PanelForecaster:
+    """A clone that also calls these with each epoch's row, and shows no progress of its own."""
+    forecaster: PanelForecaster = clone(candidate)
+    if isinstance(forecaster, Forecaster):
+        training = forecaster.training or Training()
+        training.callbacks = (*training.callbacks, *reports)
+        training.progress = False if training.progress == "auto" else training.progress
+        forecaster.training = training
+    return forecaster
+
+
+def _budget(candidate: PanelForecaster) -> int:
+    """Epochs of one fit, at most."""
+    if not isinstance(candidate, Forecaster):
+        return 0
+    return (candidate.training or Training()).epochs
+
+
+def configured(base: PanelForecaster, values: Mapping[str, Any]) -> PanelForecaster:
+    """A clone with these parameters; the base and the values stay as they are."""
+    configured: PanelForecaster = clone(base)
+    # parts are copied: a path into one must not reach what was tried before
+    configured.set_params(**{path: clone(value, safe=False) for path, value in values.items()})
+    return configured
+
+
+def _error(forecaster: PanelForecaster, seen: Any, later: Any, metric: str) -> float:
+    """The error from every origin after the rows ``seen``, which begin ``later``."""
+    if metric == "mase":
+        return -forecaster.fit(seen).score(later)
+    time = None if forecaster.schema is None else forecaster.schema.time
+    added = stamps_of(later, time).nunique() - stamps_of(seen, time).nunique()
+    origins = max(1, added - forecaster.horizon + 1)
+    split = RollingOrigin(folds=origins, horizon=forecaster.horizon, step=1, time=time)
+    table = backtest(
+        {"trial": forecaster},
+        later,
+        split=split,
+        metrics=metric,
+        quantiles=_LEVELS if METRICS[metric].levels else None,
+        keep_forecasts=False,
+    ).summary()
+    return float(table[metric]["trial"])
+
+
+def rows_at(data: Any, positions: Any) -> Any:
+    """Rows of a frame or an array, by position."""
+    return data.iloc[positions] if hasattr(data, "iloc") else np.asarray(data)[positions]

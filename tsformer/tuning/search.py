@@ -1,0 +1,237 @@
+"""``OptunaSearch``: the best parameters of a forecaster, chosen on rows that come later."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import optuna
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from tsformer.errors import ParameterError, TrainingFailed
+from tsformer.estimators import Forecaster, PanelForecaster
+from tsformer.estimators.defaults import default_context, default_model
+from tsformer.evaluation import METRICS
+from tsformer.frames import Panel, RollingOrigin
+from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
+from tsformer.tuning.space import read_space
+
+__all__ = ["OptunaSearch"]
+
+_STARTUP = 4
+"""Trials before the sampler leans on the earlier ones and the pruner cuts; searches are short."""
+
+
+@params
+class OptunaSearch(Params):
+    """Searches a space of parameters with Optuna (TPE), in memory, and refits the best.
+
+    Every trial fits a clone on the training rows of each fold and is scored on the rows after
+    them, which it has not seen. Trial 0 is the forecaster as given, so that what wins is never
+    worse in validation. A trial whose validation loss falls behind the median of the earlier
+    ones is pruned in the first fold, at the end of an epoch. A trial that fails is recorded and
+    the search goes on.
+
+    ``best_score_`` is optimistic, because it is the best of many: keep later rows back and score
+    ``best_estimator_`` on them.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        Path to value; ``clone(forecaster).set_params(**best_params_)`` is the best configuration.
+    best_score_ : float
+        The negative of the best mean error over the folds: higher is better, as in
+        scikit-learn.
+    best_estimator_ : PanelForecaster
+        Fitted on all rows with ``best_params_``.
+    trials_ : DataFrame
+        One row a trial: ``number, state`` (complete, pruned or failed), ``value`` (the error,
+        NaN unless complete), ``epochs, seconds, reason`` (of a failure), and one column for each
+        path; those of trial 0 are as given, also where the space lacks them.
+    n_pruned_ : int
+        Trials that were pruned.
+    epochs_run_ : int
+        Epochs of all trials and folds, the refit not counted.
+    epochs_saved_ : int
+        Epochs that pruned trials still had before them, all folds counted: at most, because
+        ``patience`` would have saved some of them too.
+    study_ : optuna.Study
+        The study itself; parts such as models stand in it by their repr.
+
+    Notes
+    -----
+    Losses for pruning are comparable as long as the space leaves ``head`` and
+    ``training__validation`` alone; otherwise give ``pruner=optuna.pruners.NopPruner()``.
+    Interrupted with Ctrl-C, what was found so far is kept, without ``best_estimator_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tsformer.models import Linear
+    >>> frame = pd.DataFrame({"y": np.tile(np.arange(7.0), 20)})
+    >>> forecaster = Forecaster(Linear(), horizon=7, context=3)
+    >>> search = OptunaSearch(forecaster, {"context": [3, 14]}, n_trials=3).fit(frame)
+    >>> search.best_params_
+    {'context': 14}
+    >>> search.predict().head(2).round(1)
+           y
+    140  0.0
+    141  1.0
+    """
+
+    forecaster: PanelForecaster = param("What to tune; it is left as it is.")
+    space: str | Mapping[str, Any] = param(
+        "Path to Float, Int, Choice or a list; 'auto' is auto_space(forecaster, data).",
+        default="auto",
+    )
+    _: KW_ONLY
+    n_trials: int | None = param(
+        "Trials, the default's among them; None: until timeout.", default=20, low=1
+    )
+    timeout: float | None = param(
+        "Seconds after which no further trial starts.", default=None, above=0
+    )
+    cv: Any = param(
+        "A splitter such as RollingOrigin(folds=1, horizon=...); every origin after a fold's "
+        "training rows counts. None is three folds of one horizon.",
+        default=None,
+    )
+    metric: str = param("What to minimise: 'mase', 'mae', ...; see METRICS.", default="mase")
+    random_state: int = param("Seed of the search, not of the fits.", default=0, low=0)
+    pruner: Any = param(
+        "An Optuna pruner; None is the median pruner, after four complete trials.", default=None
+    )
+
+    def fit(self, data: Any, y: Any = None) -> Self:
+        """Search, then fit the best configuration on all rows.
+
+        Parameters
+        ----------
+        data
+            As in ``Forecaster.fit``.
+        y
+            Ignored; the target is a column of ``data``.
+
+        Raises
+        ------
+        ParameterError
+            Before any trial, if the space names what is not a parameter.
+        TrainingFailed
+            If every trial failed; the message says why the first did.
+        """
+        self.check()
+        if self.n_trials is None and self.timeout is None:
+            raise ParameterError("n_trials and timeout are both None: the search would not end")
+        errors = [name for name, metric in METRICS.items() if metric.error]
+        if self.metric not in errors:
+            raise ParameterError(f"metric={self.metric!r}: must be one of {', '.join(errors)}")
+        self.__dict__.pop("best_estimator_", None)
+        base = self._base(data)
+        folds = list(self._splitter().split(data))
+        space = read_space(self.space, base, rows_at(data, folds[0][0]))
+        objective = Objective(base, space, data, folds, self.metric)
+        with _quiet(), _progress(self.n_trials) as reports:
+            study = self._study()
+            study.enqueue_trial(objective.recorded)
+            try:
+                study.optimize(
+                    objective,
+                    n_trials=self.n_trials,
+                    timeout=self.timeout,
+                    catch=FAILURES,
+                    callbacks=reports,
+                )
+            finally:
+                self._keep(study, objective)
+        if not math.isfinite(self.best_score_):
+            first = self.trials_["reason"].iloc[0]
+            raise TrainingFailed(f"all {len(self.trials_)} trials failed, the first: {first}")
+        self.best_estimator_ = configured(base, self.best_params_).fit(data)
+        return self
+
+    def predict(
+        self,
+        history: Any = None,
+        *,
+        future: pd.DataFrame | None = None,
+        horizon: int | None = None,
+        quantiles: Sequence[float] | None = None,
+    ) -> Any:
+        """The forecast of ``best_estimator_``; see ``Forecaster.predict``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(
+            history, future=future, horizon=horizon, quantiles=quantiles
+        )
+
+    def score(self, data: Any, y: Any = None) -> float:
+        """The negative MASE of ``best_estimator_``; see ``Forecaster.score``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.score(data)
+
+    def _splitter(self) -> Any:
+        if self.cv is not None:
+            return self.cv
+        schema = self.forecaster.schema
+        time = None if schema is None else schema.time
+        return RollingOrigin(folds=3, horizon=self.forecaster.horizon, time=time)
+
+    def _base(self, data: Any) -> PanelForecaster:
+        """A clone to start from; a model that an automatic space depends on is chosen first."""
+        base: PanelForecaster = clone(self.forecaster)
+        if self.space == "auto" and isinstance(base, Forecaster) and base.model is None:
+            panel = Panel.from_frame(data, base.schema, base.policy)
+            context = base.context or default_context(panel, base.horizon)
+            base.set_params(model=default_model(panel, context, base.horizon))
+        return base
+
+    def _study(self) -> optuna.Study:
+        sampler = optuna.samplers.TPESampler(seed=self.random_state, n_startup_trials=_STARTUP)
+        pruner = self.pruner or optuna.pruners.MedianPruner(
+            n_startup_trials=_STARTUP,
+            n_warmup_steps=1,  # epoch 0 is the state before the first step
+        )
+        return optuna.create_study(direction="minimize", sampler=sampler, pruner=pruner)
+
+    def _keep(self, study: optuna.Study, objective: Objective) -> None:
+        """What was found, also by a search that was interrupted."""
+        self.study_ = study
+        self.trials_ = pd.DataFrame([objective.row(trial) for trial in study.trials])
+        pruned = self.trials_["state"] == "pruned"
+        self.n_pruned_ = int(pruned.sum())
+        self.epochs_run_ = int(self.trials_["epochs"].sum())
+        saved = [objective.saved[number] for number in self.trials_["number"][pruned]]
+        self.epochs_saved_ = sum(saved)
+        self.best_score_, self.best_params_ = -math.inf, {}
+        if (self.trials_["state"] == "complete").any():
+            best = study.best_trial
+            self.best_score_ = -float(study.best_value)
+            self.best_params_ = dict(objective.tried[best.number])
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence Optuna's log for the time of a search."""
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(verbosity)
+
+
+@contextmanager
+def _progress(total: int | None) -> Iterator[list[Callable[..., None]]]:
+    """Callbacks of a study that move a bar, if a person watches."""
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield []
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("trials", total=total)
+        yield [lambda study, trial: bar.advance(task)]

@@ -12,6 +12,8 @@ from hypothesis import settings
 
 # before anything imports matplotlib: no test opens a window
 os.environ["MPLBACKEND"] = "Agg"
+# before anything imports torch: tiny tensors lose more to a second thread than they gain
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # the first example pays for imports, so a deadline would measure those
 settings.register_profile("local", deadline=None)

@@ -54,7 +54,7 @@ class SeasonalNaive(PanelForecaster):
 
     def _fit(self, panel: Panel) -> None:
         self.season_length_ = usable_season(panel, self.season_length)
-        seasons = -(-self.horizon // self.season_length_)
+        seasons = -(-self.horizon_ // self.season_length_)
         self._residuals = _residual_quantiles(panel, panel.lengths, self.season_length_, seasons)
         self._tail = panel.tail(self.season_length_ * (seasons + 1))
 
@@ -67,13 +67,13 @@ class SeasonalNaive(PanelForecaster):
             self._tail.ids.get_indexer(panel.ids),
             lambda: _residual_quantiles(panel, ends, season, seasons),
         )
-        ahead = np.arange(self.horizon) // season
+        ahead = np.arange(self.horizon_) // season
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             point = seasonal_naive(
-                panel, history, series, origins, horizon=self.horizon, season=season
+                panel, history, series, origins, horizon=self.horizon_, season=season
             )
             spread = _at_levels(residuals[series][:, ahead], levels)
             return point, point[..., None] + spread
@@ -119,7 +119,7 @@ class Drift(PanelForecaster):
             self._tail.ids.get_indexer(panel.ids),
             lambda: _residual_quantiles(panel, ends, 1, 1),
         )
-        steps = np.arange(1, self.horizon + 1)
+        steps = np.arange(1, self.horizon_ + 1)
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]

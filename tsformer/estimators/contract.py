@@ -56,6 +56,8 @@ class PanelForecaster(Params, ABC):
         The roles of all columns, as resolved by ``fit``.
     cutoff_ : Timestamp or int
         The last stamp ``fit`` has seen; nothing fitted depends on anything after it.
+    horizon_ : int
+        The horizon it was fitted for; a later change of ``horizon`` waits for the next ``fit``.
     """
 
     horizon: int
@@ -81,7 +83,7 @@ class PanelForecaster(Params, ABC):
         """
         self.check()
         panel = self._enter(data)
-        self.schema_ = panel.schema
+        self.schema_, self.horizon_ = panel.schema, self.horizon
         self._fit(panel)
         self.cutoff_ = panel.stamps.max()
         return self
@@ -151,21 +153,21 @@ class PanelForecaster(Params, ABC):
         check_is_fitted(self)
         panel = self.read(data)
         seen = panel.count_through(self.cutoff_)
-        first = np.where(seen < panel.lengths, seen, panel.lengths - self.horizon)
+        first = np.where(seen < panel.lengths, seen, panel.lengths - self.horizon_)
         # origins with a full horizon; at least the first, whose end may be missing
-        counts = np.maximum(panel.lengths - self.horizon - first + 1, 1)
+        counts = np.maximum(panel.lengths - self.horizon_ - first + 1, 1)
         if (first < 1).any():
             at = int(np.argmin(first))
             raise SeriesTooShort(
                 f"series {panel.ids[at]!r} has {panel.lengths[at]} rows: nothing is left to "
-                f"forecast horizon {self.horizon} from"
+                f"forecast horizon {self.horizon_} from"
             )
         series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
         within = np.arange(len(series)) - np.repeat(np.cumsum(counts) - counts, counts)
         scale = naive_scale(panel, ends=first)
         total, count = 0.0, 0
         for part in self.forecast(panel, series, first[series] + within):
-            truth = windows_of(panel, part.series, part.origin, self.horizon)
+            truth = windows_of(panel, part.series, part.origin, self.horizon_)
             error = np.abs(truth - part.point) / scale[part.series][:, None, :]
             total, count = total + float(np.nansum(error)), count + int((~np.isnan(error)).sum())
         return -total / count if count else float("nan")
@@ -180,6 +182,7 @@ class PanelForecaster(Params, ABC):
         overwrite
             Whether an existing file may be replaced; the replacement is atomic.
         """
+        check_is_fitted(self)
         return save_forecaster(self, path, overwrite=overwrite)
 
     def read(self, data: Any) -> Panel:
@@ -214,7 +217,9 @@ class PanelForecaster(Params, ABC):
         steps = self._steps(horizon)
         if len(series) == 0:
             return
-        beyond = int((origins + self.horizon - panel.lengths[series]).max())
+        if (origins < 1).any():
+            raise SeriesTooShort("there is nothing to forecast from before the first row")
+        beyond = int((origins + self.horizon_ - panel.lengths[series]).max())
         room = _with_blank_rows(panel, beyond)
         # what a new series is scaled by: nothing after the first origin in it
         ends = np.full(panel.n_series, -1, dtype=np.int64)
@@ -251,10 +256,10 @@ class PanelForecaster(Params, ABC):
 
     def _steps(self, horizon: int | None) -> int:
         if horizon is None:
-            return self.horizon
-        if not 1 <= horizon <= self.horizon:
+            return self.horizon_
+        if not 1 <= horizon <= self.horizon_:
             raise ParameterError(
-                f"horizon={horizon}: this forecaster was fitted for 1 to {self.horizon} steps. "
+                f"horizon={horizon}: this forecaster was fitted for 1 to {self.horizon_} steps. "
                 f"Fit again with horizon={horizon}."
             )
         return horizon

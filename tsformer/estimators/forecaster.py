@@ -1,5 +1,6 @@
 """The estimator: any model, any head, from a frame to a stamped forecast."""
 
+import copy
 import logging
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,13 +64,13 @@ class Forecaster(PanelForecaster):
     --------
     >>> from tsformer.models import Linear
     >>> day = pd.date_range("2024-01-01", periods=90)
-    >>> frame = pd.DataFrame({"day": day, "y": np.tile(np.arange(7.0), 13)[:90]})
+    >>> frame = pd.DataFrame({"y": np.tile(np.arange(7.0), 13)[:90]}, index=day)
     >>> forecaster = Forecaster(Linear(), horizon=3, context=14).fit(frame)
     >>> forecaster.predict(quantiles=[0.1]).round(1)
-             day    y  y_q0.1
-    0 2024-03-31  6.0     6.0
-    1 2024-04-01  0.0     0.0
-    2 2024-04-02  1.0     1.0
+                  y  y_q0.1
+    2024-03-31  6.0     6.0
+    2024-04-01  0.0     0.0
+    2024-04-02  1.0     1.0
     """
 
     model: Architecture | None = param(
@@ -118,9 +119,9 @@ class Forecaster(PanelForecaster):
 
     def _fit(self, panel: Panel) -> None:
         settings = self._settings
-        self.head_ = self.head or Quantiles()
-        self.context_ = self.context or default_context(panel, self.horizon)
-        self.model_ = self.model or default_model(panel, self.context_, self.horizon)
+        self.head_ = copy.deepcopy(self.head) or Quantiles()  # what is set later moves no fit
+        self.context_ = self.context or default_context(panel, self.horizon_)
+        self.model_ = copy.deepcopy(self.model) or default_model(panel, self.context_, self.horizon_)
         self._tail = panel.tail(max(self.context_, usable_season(panel)))
         data = self._windows(panel, self._validation_rows(panel))
         if len(data.validation) == 0:
@@ -143,7 +144,7 @@ class Forecaster(PanelForecaster):
         return WindowDataModule(
             panel,
             context=self.context_,
-            horizon=self.horizon,
+            horizon=self.horizon_,
             batch_size=self._settings.batch_size,
             validation=validation,
             random_state=self.random_state,
@@ -179,9 +180,9 @@ class Forecaster(PanelForecaster):
         own, naive = 0.0, 0.0
         for part in self.forecast(panel, series, origins):
             repeated = seasonal_naive(
-                panel, history, part.series, part.origin, horizon=self.horizon, season=season
+                panel, history, part.series, part.origin, horizon=self.horizon_, season=season
             )
-            truth = windows_of(panel, part.series, part.origin, self.horizon)
+            truth = windows_of(panel, part.series, part.origin, self.horizon_)
             scale = data.scales.target.scale[part.series][:, None, :]
             both = ~np.isnan(truth) & ~np.isnan(repeated)
             own += float((np.abs(truth - part.point) / scale)[both].sum())
@@ -193,7 +194,7 @@ class Forecaster(PanelForecaster):
         places = self._tail.ids.get_indexer(panel.ids).astype(np.int64)
         unseen = PanelScales.fit(panel, ends) if (places < 0).any() else self.scales_
         scales = self.scales_.match(places, unseen)
-        windows = WindowDataset(panel, context=self.context_, horizon=self.horizon, scales=scales)
+        windows = WindowDataset(panel, context=self.context_, horizon=self.horizon_, scales=scales)
         standardise = WindowScaling(self.scaling)
 
         def forecast(
@@ -227,6 +228,6 @@ def _refuse_short(panel: Panel, ends: Integers, context: int) -> None:
         first = int(np.argmax(short))
         raise SeriesTooShort(
             f"series {panel.ids[first]!r} has {ends[first]} rows before the forecast, the context "
-            f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too short). Give "
-            "more history, or fit again with a shorter context."
+            f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too "
+            "short). Give more history, or fit again with a shorter context."
         )

@@ -5,11 +5,13 @@ are ever built.
 """
 
 import dataclasses
+import hashlib
 import json
 import math
 import os
 import tempfile
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +22,7 @@ import torch
 from pandas.tseries.frequencies import to_offset
 
 from tsformer import heads, models
-from tsformer.errors import ModelFileError, TsformerError
+from tsformer.errors import ModelFileError
 from tsformer.frames import Panel, Policy, Scales, Schema
 from tsformer.frames.layout import Layout
 from tsformer.models import Network
@@ -32,14 +34,20 @@ __all__ = ["load", "savable", "save_forecaster"]
 
 _FORMAT = 1
 _KEY = "tsformer"
+_SUM = "sha256"
+
+
+def _parts(room: ModuleType, base: type[Any]) -> list[type[Any]]:
+    """The public models or heads of a room."""
+    public = [getattr(room, name) for name in room.__all__]
+    return [one for one in public if isinstance(one, type) and issubclass(one, base)]
+
+
 _VALUES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        models.Informer,
-        models.Linear,
-        models.Transformer,
-        heads.Point,
-        heads.Quantiles,
+        *_parts(models, models.Architecture),
+        *_parts(heads, heads.Head),
         Policy,
         Schema,
         Training,
@@ -49,8 +57,8 @@ _VALUES: dict[str, type[Any]] = {
         Scales,
     )
 }
-_UNSAVED = {"callbacks": (), "logger": None, "validation": "auto"}
-"""Settings of a run that may hold live objects or data; a file holds their defaults instead."""
+_UNSAVED = {"callbacks": (), "logger": None}
+"""Settings of a run that may hold live objects; a file holds their defaults instead."""
 
 
 _FORECASTERS: dict[str, type[Any]] = {}
@@ -89,8 +97,7 @@ def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = F
         }
     except TypeError as problem:
         raise ModelFileError(f"{path}: {problem}") from problem
-    payload = safetensors.numpy.save(tensors, metadata={_KEY: json.dumps(document)})
-    _write_atomically(path, payload)
+    _write_atomically(path, _packed(document, tensors))
     return path
 
 
@@ -105,10 +112,13 @@ def load(path: str | Path) -> Any:
     path = Path(path)
     try:
         with safetensors.safe_open(path, framework="np") as file:
-            document = json.loads((file.metadata() or {})[_KEY])
+            metadata = file.metadata() or {}
+            document = json.loads(metadata[_KEY])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if document["format"] > _FORMAT:
             raise ModelFileError(f"{path} was written by a newer tsformer; upgrade to read it")
+        if metadata.get(_SUM) != _checksum(metadata[_KEY], tensors):
+            raise ModelFileError(f"{path} is damaged: its checksum does not fit what it holds")
         forecaster = _FORECASTERS[document["estimator"]](**_decoded(document["params"], tensors))
         forecaster.check()
         for name, value in _decoded(document["fitted"], tensors).items():
@@ -116,20 +126,9 @@ def load(path: str | Path) -> Any:
                 setattr(forecaster, name, value)
             else:
                 setattr(forecaster, name, _network(forecaster, value.tensors))
-    except FileNotFoundError:
+    except (FileNotFoundError, ModelFileError):
         raise
-    except ModelFileError:
-        raise
-    except (
-        safetensors.SafetensorError,
-        TsformerError,
-        OSError,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        RuntimeError,
-    ) as problem:
+    except Exception as problem:  # a strange file may break anything
         raise ModelFileError(f"{path} is not a whole tsformer file: {problem}") from problem
     return forecaster
 
@@ -140,11 +139,29 @@ class _Weights:
 
 
 def _network(forecaster: Any, weights: dict[str, Any]) -> Network:
-    sizes = sizes_of(forecaster._tail, context=forecaster.context_, horizon=forecaster.horizon)
-    with torch.random.fork_rng(devices=[]):
+    sizes = sizes_of(forecaster._tail, context=forecaster.context_, horizon=forecaster.horizon_)
+    with torch.device("meta"):  # no memory is taken before all shapes are known to fit
         network: Network = forecaster.model_.build(sizes, forecaster.head_)
-    network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
+    network.load_state_dict(tensors, assign=True)
     return network.eval()
+
+
+def _packed(document: Any, tensors: dict[str, Any]) -> bytes:
+    """The bytes of a file."""
+    text = json.dumps(document)
+    metadata = {_KEY: text, _SUM: _checksum(text, tensors)}
+    payload: bytes = safetensors.numpy.save(tensors, metadata=metadata)
+    return payload
+
+
+def _checksum(text: str, tensors: dict[str, Any]) -> str:
+    """The sha256 of the document and of every tensor, its name, type and shape included."""
+    digest = hashlib.sha256(text.encode())
+    for name, array in sorted(tensors.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def _encoded(value: Any, tensors: dict[str, Any], path: str) -> Any:
@@ -192,12 +209,11 @@ def _encoded_object(value: Any, tensors: dict[str, Any], path: str) -> Any:
     name = type(value).__name__
     if _VALUES.get(name) is not type(value):
         raise TypeError(f"a value of type {name} ({path}) cannot be saved")
-    fields = {
-        field.name: _UNSAVED.get(field.name, getattr(value, field.name))
-        if isinstance(value, Training)
-        else getattr(value, field.name)
-        for field in dataclasses.fields(value)
-    }
+    fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Training):
+        fields |= _UNSAVED
+        if isinstance(value.validation, pd.DataFrame):
+            fields["validation"] = "auto"
     return {"value": name, "fields": _encoded(fields, tensors, path)}
 
 

@@ -45,7 +45,7 @@ class BestWeights(pl.Callback):
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Compare this epoch with the best so far."""
         loss = trainer.callback_metrics.get("validation_loss")
-        if trainer.sanity_checking or loss is None:
+        if trainer.sanity_checking or loss is None or math.isnan(loss):
             return
         epoch = trainer.current_epoch + 1
         self.consider(epoch, float(loss), pl_module)

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
+from pytorch_lightning.utilities.exceptions import SIGTERMException
 
 from tsformer.training.data import WindowDataModule
 from tsformer.training.module import ForecastModule
@@ -30,7 +31,7 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
     TrainingFailed
         If the loss became NaN or infinite.
     KeyboardInterrupt
-        As pressed; Lightning would otherwise end the process.
+        As pressed; Lightning alone would end the process. SIGTERM does end it.
     """
     bars = _progress(training.progress)
     with _quiet(), seeded(module.random_state):
@@ -50,11 +51,14 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
         )
         try:
             trainer.fit(module, datamodule=data)
+        except SIGTERMException:
+            raise
         except SystemExit as stopped:
             raise KeyboardInterrupt from stopped
+        finally:
+            module.trainer = None
         if trainer.interrupted:
             raise KeyboardInterrupt
-    module.trainer = None
 
 
 def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:
@@ -77,6 +81,8 @@ def _quiet() -> Iterator[None]:
         warnings.filterwarnings("ignore", message=".*returned `None`, this fit will run.*")
         warnings.filterwarnings("ignore", message=".*GPU available but not used.*")
         warnings.filterwarnings("ignore", message=".*MPS available but not used.*")
+        warnings.filterwarnings("ignore", message=".*Total length of `list` across ranks is zero.*")
+        warnings.filterwarnings("ignore", message=".*smaller than the logging interval.*")
         warnings.filterwarnings("ignore", message=".*treespec, LeafSpec.*")
         try:
             for logger in loggers:

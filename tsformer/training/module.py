@@ -197,7 +197,7 @@ class ForecastModule(pl.LightningModule):
         if not sums:
             return torch.tensor(float("nan"))
         loss, counted = torch.stack(sums).double().sum(dim=0)
-        mean: Tensor = loss / counted.clamp_min(1e-12)
+        mean: Tensor = loss / counted  # NaN where nothing was observed
         return mean
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, Literal
 
 import pandas as pd
@@ -64,10 +65,11 @@ class Training(Params):
     def check(self) -> None:
         """Raise ``ParameterError`` for the first setting that is out of range."""
         super().check()
-        value = self.validation
+        value: Any = self.validation
         fine = value is None or isinstance(value, pd.DataFrame) or value == "auto"
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            fine = 0 <= value < 1 or (value >= 1 and value == int(value))
+        if not isinstance(value, bool) and isinstance(value, Real):
+            number = float(value)
+            fine = 0 <= number < 1 or (number >= 1 and number.is_integer())
         if not fine:
             raise ParameterError(
                 f"Training(validation={value!r}): validation must be a fraction below 1, a whole "

@@ -1,0 +1,135 @@
+"""What holds for every head."""
+
+import pytest
+import torch
+from sklearn.base import clone
+
+from tsformer import heads
+from tsformer.heads import Head
+from tsformer.heads.base import weighted_mean
+
+HEADS = [
+    heads.Point("absolute"),
+    heads.Point("squared"),
+    heads.Point("huber"),
+    heads.Quantiles(),
+    heads.Quantiles((0.5,)),
+    heads.Quantiles((0.1, 0.8)),
+]
+every_head = pytest.mark.parametrize("head", HEADS, ids=str)
+
+
+def raw_of(head, seed=0):
+    return torch.randn(4, 3, 2, head.width, generator=torch.Generator().manual_seed(seed))
+
+
+def levels_of(head):
+    return list(getattr(head, "levels", ()))
+
+
+def test_every_public_head_is_here():
+    public = {getattr(heads, name) for name in heads.__all__}
+    concrete = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Head)} - {
+        Head
+    }
+    assert {type(head) for head in HEADS} == concrete
+
+
+@every_head
+def test_shapes(head):
+    raw, target = raw_of(head), torch.randn(4, 3, 2)
+    assert head.loss(raw, target, torch.ones(4, 3, 2)).shape == ()
+    assert head.point(raw).shape == (4, 3, 2)
+    assert head.quantiles(raw, levels_of(head)).shape == (4, 3, 2, len(levels_of(head)))
+
+
+@every_head
+def test_the_loss_is_0_at_the_truth_and_positive_elsewhere(head):
+    target, ones = torch.randn(4, 3, 2), torch.ones(4, 3, 2)
+    exact = target[..., None].expand(*target.shape, head.width)
+    assert head.loss(exact, target, ones).item() == 0
+    assert head.loss(exact + 1, target, ones).item() > 0
+
+
+@every_head
+def test_an_entry_of_weight_0_may_hold_anything(head):
+    raw, target, weight = raw_of(head).requires_grad_(), torch.randn(4, 3, 2), torch.ones(4, 3, 2)
+    weight[0], weight[1, :, 1] = 0, 0
+    expected = head.loss(raw, target.where(weight > 0, 0.0), weight)
+    (slope,) = torch.autograd.grad(expected, raw)
+    for anything in (torch.nan, torch.inf, 1e6):
+        found = head.loss(raw, target.where(weight > 0, anything), weight)
+        assert torch.equal(found, expected)
+        assert torch.equal(torch.autograd.grad(found, raw)[0], slope)
+
+
+@every_head
+def test_the_loss_is_a_mean_over_what_counts(head):
+    raw, target = raw_of(head), torch.randn(4, 3, 2)
+    weight = torch.ones(4, 3, 2)
+    weight[2:] = 0
+    part = head.loss(raw[:2], target[:2], torch.ones(2, 3, 2))
+    torch.testing.assert_close(head.loss(raw, target, weight), part)
+
+
+@every_head
+def test_weights_count_as_copies(head):
+    raw, target = raw_of(head), torch.randn(4, 3, 2)
+    weight = torch.ones(4, 3, 2)
+    weight[0] = 2
+    copied = head.loss(
+        torch.cat([raw, raw[:1]]), torch.cat([target, target[:1]]), torch.ones(5, 3, 2)
+    )
+    torch.testing.assert_close(head.loss(raw, target, weight), copied)
+
+
+@every_head
+def test_nothing_observed_gives_0_with_a_gradient(head):
+    raw = raw_of(head).requires_grad_()
+    loss = head.loss(raw, torch.full((4, 3, 2), torch.nan), torch.zeros(4, 3, 2))
+    assert loss.item() == 0
+    assert torch.autograd.grad(loss, raw)[0].isfinite().all()
+
+
+@every_head
+def test_a_shift_moves_point_and_quantiles(head):
+    raw, by = raw_of(head), torch.randn(4, 3, 2)
+    shifted = head.shift(raw, by)
+    torch.testing.assert_close(head.point(shifted), head.point(raw) + by)
+    torch.testing.assert_close(
+        head.quantiles(shifted, levels_of(head)),
+        head.quantiles(raw, levels_of(head)) + by[..., None],
+    )
+
+
+@every_head
+def test_restoring_undoes_the_scaling_of_a_window(head):
+    raw = raw_of(head)
+    location, scale = torch.randn(4, 1, 2), torch.rand(4, 1, 2) + 0.1
+    restored = head.restore(raw, location, scale)
+    torch.testing.assert_close(head.point(restored), head.point(raw) * scale + location)
+    torch.testing.assert_close(
+        head.quantiles(restored, levels_of(head)),
+        head.quantiles(raw, levels_of(head)) * scale[..., None] + location[..., None],
+    )
+
+
+@every_head
+def test_shift_and_restore_agree(head):
+    raw, by = raw_of(head), torch.randn(4, 3, 2)
+    location, scale = torch.randn(4, 1, 2), torch.rand(4, 1, 2) + 0.1
+    first = head.restore(head.shift(raw, by), location, scale)
+    torch.testing.assert_close(first, head.shift(head.restore(raw, location, scale), by * scale))
+
+
+@every_head
+def test_a_head_is_a_value(head):
+    head.check()
+    assert clone(head).get_params() == head.get_params()
+    assert not list(getattr(head, "parameters", list)())
+
+
+def test_the_weighted_mean_by_hand():
+    loss = torch.tensor([1.0, torch.nan, 4.0])
+    assert weighted_mean(loss, torch.tensor([1.0, 0.0, 2.0])).item() == 3
+    assert weighted_mean(loss, torch.zeros(3)).item() == 0

@@ -1,0 +1,248 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils.data import DataLoader, RandomSampler
+
+from tsformer.frames import Panel
+from tsformer.windows import PanelScales, WindowDataset, WindowIndex, sizes_of
+
+CONTEXT, HORIZON = 4, 2
+
+
+@pytest.fixture
+def windows(full_panel):
+    return WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON)
+
+
+def whole(windows):
+    return windows.__getitems__(range(len(windows)))
+
+
+def sliced(panel, values, batch, begin, end):
+    """Rows origin + begin to origin + end of each window, cut out one by one."""
+    rows = [
+        values[panel.starts[series] + origin + begin : panel.starts[series] + origin + end]
+        for series, origin in zip(batch.series.tolist(), batch.origin.tolist(), strict=True)
+    ]
+    return np.stack(rows)
+
+
+def scaled(values, scales, panel):
+    series = np.arange(panel.n_series).repeat(panel.lengths)
+    return (values - scales.offset[series]) / scales.scale[series]
+
+
+@pytest.mark.parametrize("role", ["target", "past", "known"])
+def test_rows_are_slices_of_the_scaled_panel(full_panel, windows, role):
+    batch, scales = whole(windows), PanelScales.fit(full_panel)
+    values = scaled(getattr(full_panel, role), getattr(scales, role), full_panel)
+    if role == "known":
+        values = np.concatenate([full_panel.calendar, values], axis=1)
+        found, present = batch.known, batch.known_present
+        expected = sliced(full_panel, values, batch, -CONTEXT, HORIZON)
+    elif role == "past":
+        found, present = batch.past, batch.past_present
+        expected = sliced(full_panel, values, batch, -CONTEXT, 0)
+    else:
+        found = torch.cat([batch.past_target, batch.future_target], dim=1)
+        present = torch.cat([batch.past_observed, batch.future_observed], dim=1)
+        expected = sliced(full_panel, values, batch, -CONTEXT, HORIZON)
+    assert found.dtype == torch.float32
+    np.testing.assert_array_equal(present.numpy(), ~np.isnan(expected))
+    np.testing.assert_array_equal(found.numpy(), np.nan_to_num(expected).astype(np.float32))
+
+
+def test_codes_are_slices_of_the_panel(full_panel, windows):
+    batch = whole(windows)
+    np.testing.assert_array_equal(
+        batch.past_codes.numpy(), sliced(full_panel, full_panel.past_codes, batch, -CONTEXT, 0)
+    )
+    np.testing.assert_array_equal(
+        batch.known_codes.numpy(),
+        sliced(full_panel, full_panel.known_codes, batch, -CONTEXT, HORIZON),
+    )
+    np.testing.assert_array_equal(
+        batch.static_codes.numpy(), full_panel.static_codes[batch.series.numpy()]
+    )
+    assert batch.past_codes.dtype == torch.int64
+
+
+def test_statics_tell_series_apart(windows):
+    batch = whole(windows)
+    first, second = batch.static[batch.series == 0], batch.static[batch.series == 1]
+    assert (first == -1).all()
+    assert (second == 1).all()
+
+
+def test_time_is_counted_from_the_origin(windows):
+    assert whole(windows).time[0].tolist() == [-4, -3, -2, -1, 0, 1]
+
+
+def test_the_horizon_is_never_in_the_context(full_panel, windows):
+    batch = whole(windows)
+    target = full_panel.target.copy()
+    changed = Panel(**{**vars_of(full_panel), "target": target})
+    for number in range(len(windows)):
+        series, origin = int(batch.series[number]), int(batch.origin[number])
+        target[:] = full_panel.target
+        target[full_panel.starts[series] + origin :] = 1e6
+        other = WindowDataset(
+            changed, context=CONTEXT, horizon=HORIZON, scales=PanelScales.fit(full_panel)
+        )[number]
+        assert torch.equal(other.past_target[0], batch.past_target[number])
+        assert not torch.equal(other.future_target[0], batch.future_target[number])
+
+
+def vars_of(panel):
+    return {name: getattr(panel, name) for name in panel.__dataclass_fields__}
+
+
+def test_one_window_is_a_batch_of_one(windows):
+    everything = whole(windows)
+    for number in (0, 3, len(windows) - 1):
+        one = windows[number]
+        for name, field in zip(one._fields, one, strict=True):
+            assert field.shape[0] == 1, name
+            assert torch.equal(field[0], getattr(everything, name)[number]), name
+
+
+def test_negative_numbers_count_from_the_end(windows):
+    assert torch.equal(windows[-1].past_target, windows[len(windows) - 1].past_target)
+
+
+@pytest.mark.parametrize("beyond", [11, -12])
+def test_a_number_beyond_the_end_is_an_error(windows, beyond):
+    assert len(windows) == 11
+    with pytest.raises(IndexError, match="of 11"):
+        windows[beyond]
+
+
+def test_absent_covariates_have_width_0():
+    windows = WindowDataset(Panel.from_frame(np.arange(10.0)), context=4, horizon=2)
+    batch = windows[0]
+    assert batch.past.shape == (1, 4, 0)
+    assert batch.known.shape == (1, 6, 0)
+    assert batch.static.shape == (1, 0)
+    assert batch.past_codes.shape == (1, 4, 0)
+    assert batch.known_codes.shape == (1, 6, 0)
+    assert batch.static_codes.shape == (1, 0)
+
+
+def test_the_calendar_is_first_among_what_is_known(full_panel, windows):
+    batch = whole(windows)
+    width = full_panel.calendar.shape[1]
+    assert width > 0
+    expected = sliced(full_panel, full_panel.calendar, batch, -CONTEXT, HORIZON)
+    np.testing.assert_array_equal(batch.known[..., :width].numpy(), expected)
+    assert batch.known_present[..., :width].all()
+
+
+def test_sizes_say_what_the_batch_holds(full_panel, windows):
+    sizes, batch = windows.sizes, windows[0]
+    assert sizes == sizes_of(full_panel, context=CONTEXT, horizon=HORIZON)
+    assert batch.past_target.shape[1:] == (sizes.context, sizes.target)
+    assert batch.past.shape[-1] == sizes.past == 1
+    assert batch.known.shape[1:] == (sizes.steps, sizes.known)
+    assert batch.static.shape[-1] == sizes.static == 1
+    assert (sizes.past_levels, sizes.known_levels, sizes.static_levels) == ((4,), (3,), (3,))
+
+
+def test_other_windows_share_the_tensors(full_panel, windows):
+    index = WindowIndex.of_rows(full_panel.starts, context=CONTEXT, horizon=HORIZON, begin=8)
+    other = windows.at(index)
+    assert len(other) < len(windows)
+    assert other._target is windows._target
+    assert len(windows) == 11
+
+
+def test_scales_come_from_the_rows_before_the_ends(full_panel):
+    ends = np.array([6, 5])
+    target = full_panel.target.copy()
+    changed = Panel(**{**vars_of(full_panel), "target": target})
+    for series, end in enumerate(ends):
+        target[full_panel.starts[series] + end : full_panel.starts[series + 1]] = 1e9
+    before, after = PanelScales.fit(full_panel, ends), PanelScales.fit(changed, ends)
+    np.testing.assert_array_equal(before.target.offset, after.target.offset)
+    np.testing.assert_array_equal(before.target.scale, after.target.scale)
+
+
+def test_scales_follow_series_to_other_places(full_panel):
+    own = PanelScales.fit(full_panel)
+    other = PanelScales.fit(full_panel.select([1, 0, 1]))
+    matched = own.match(np.array([1, -1, 0]), other)
+    np.testing.assert_array_equal(matched.target.offset[0], own.target.offset[1])
+    np.testing.assert_array_equal(matched.target.offset[1], other.target.offset[1])
+    np.testing.assert_array_equal(matched.target.offset[2], own.target.offset[0])
+    assert matched.static is own.static
+
+
+def test_the_panel_is_not_touched(full_panel):
+    before = full_panel.target.copy()
+    batch = whole(WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON))
+    batch.past_target.fill_(7)
+    batch.past_codes.fill_(0)
+    np.testing.assert_array_equal(full_panel.target, before)
+
+
+def test_a_stock_loader_works(windows):
+    loader = DataLoader(
+        windows,
+        batch_size=4,
+        sampler=RandomSampler(windows, generator=torch.Generator().manual_seed(1)),
+        collate_fn=lambda batch: batch,
+        generator=torch.Generator(),
+    )
+    batches = list(loader)
+    assert [len(batch.origin) for batch in batches] == [4, 4, 3]
+    seen = {
+        (int(s), int(o))
+        for batch in batches
+        for s, o in zip(batch.series, batch.origin, strict=True)
+    }
+    assert len(seen) == len(windows)
+
+
+def test_no_row_is_built_in_python(windows, monkeypatch):
+    calls = []
+    gather = WindowDataset.gather
+    monkeypatch.setattr(WindowDataset, "gather", lambda *rest: calls.append(1) or gather(*rest))
+    assert len(windows.__getitems__(list(range(11))).origin) == 11
+    assert len(calls) == 1
+
+
+@given(
+    st.lists(st.integers(1, 10), min_size=1, max_size=3),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_any_windows_in_any_order_are_what_was_asked_for(lengths, context, horizon, data):
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    index = WindowIndex.of_rows(starts, context=context, horizon=horizon)
+    rows = int(starts[-1])
+    if len(index) == 0:
+        return
+    panel = Panel.from_frame(np.arange(float(rows))[:, None]) if rows > 1 else None
+    if panel is None:
+        return
+    panel = Panel(
+        **{
+            **vars_of(panel),
+            "starts": starts.astype(np.int64),
+            "ids": panel.ids[:0].append(type(panel.ids)(range(len(lengths)))),
+            "static": np.zeros((len(lengths), 0)),
+            "static_codes": np.zeros((len(lengths), 0), dtype=np.int64),
+        }
+    )
+    ones = PanelScales.fit(panel)
+    windows = WindowDataset(panel, context=context, horizon=horizon, scales=ones)
+    numbers = data.draw(st.lists(st.integers(0, len(index) - 1), min_size=1, max_size=6))
+    batch = windows.__getitems__(numbers)
+    restored = ones.target.restore(
+        torch.cat([batch.past_target, batch.future_target], 1).numpy(), batch.series
+    )[..., 0]
+    first = starts[batch.series] + batch.origin.numpy() - context
+    expected = first[:, None] + np.arange(context + horizon)
+    np.testing.assert_allclose(restored, expected, atol=1e-4)

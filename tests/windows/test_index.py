@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tsformer.windows import WindowIndex
+
+lengths = st.lists(st.integers(0, 12), min_size=1, max_size=5)
+small = st.integers(1, 5)
+
+
+def starts_of(lengths):
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def windows(index):
+    series, origins = index.locate(np.arange(len(index)))
+    return list(zip(series.tolist(), origins.tolist(), strict=True))
+
+
+@given(lengths, small, small)
+def test_the_windows_are_every_full_one_in_order(lengths, context, horizon):
+    index = WindowIndex.of_rows(starts_of(lengths), context=context, horizon=horizon)
+    expected = [
+        (series, origin)
+        for series, rows in enumerate(lengths)
+        for origin in range(context, rows - horizon + 1)
+    ]
+    assert windows(index) == expected
+    assert len(index) == sum(max(0, rows - context - horizon + 1) for rows in lengths)
+
+
+@given(lengths, small, small)
+def test_no_window_crosses_into_another_series(lengths, context, horizon):
+    starts = starts_of(lengths)
+    index = WindowIndex.of_rows(starts, context=context, horizon=horizon)
+    series, origins = index.locate(np.arange(len(index)))
+    begin, end = starts[series] + origins - context, starts[series] + origins + horizon
+    assert (begin >= starts[series]).all()
+    assert (end <= starts[series + 1]).all()
+
+
+@given(lengths, small, small, st.integers(0, 12), st.integers(0, 12), st.integers(1, 4))
+def test_forecasts_lie_between_begin_and_end(lengths, context, horizon, begin, end, step):
+    starts = starts_of(lengths)
+    ends = np.minimum(np.array(lengths), end)
+    index = WindowIndex.of_rows(
+        starts, context=context, horizon=horizon, begin=begin, end=ends, step=step
+    )
+    expected = [
+        (series, origin)
+        for series, rows in enumerate(lengths)
+        for origin in range(max(context, begin), min(rows, end) - horizon + 1, step)
+    ]
+    assert windows(index) == expected
+
+
+def test_the_last_window_ends_with_the_series():
+    index = WindowIndex.of_rows(np.array([0, 10]), context=4, horizon=3)
+    assert windows(index)[-1] == (0, 7)
+
+
+def test_begin_may_differ_by_series():
+    index = WindowIndex.of_rows(np.array([0, 10, 20]), context=2, horizon=2, begin=np.array([8, 6]))
+    assert windows(index) == [(0, 8), (1, 6), (1, 7), (1, 8)]
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [3], [3, 0, 2]])
+def test_series_that_are_too_short_have_no_window(lengths):
+    index = WindowIndex.of_rows(starts_of(lengths), context=4, horizon=2)
+    assert len(index) == 0
+
+
+def test_memory_grows_with_series_and_not_with_windows():
+    index = WindowIndex.of_rows(np.array([0, 10**9]), context=100, horizon=10)
+    assert len(index) == 10**9 - 109
+    series, origins = index.locate(np.array([0, len(index) - 1]))
+    assert series.tolist() == [0, 0]
+    assert origins.tolist() == [100, 10**9 - 10]

@@ -1,0 +1,69 @@
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from tsformer.frames import Panel
+from tsformer.windows import SeededSampler, WindowDataset, window_loader
+
+
+@pytest.fixture
+def windows():
+    return WindowDataset(Panel.from_frame(np.arange(20.0)), context=4, horizon=2)
+
+
+def order(loader, epoch=None):
+    if epoch is not None:
+        loader.batch_sampler.sampler.set_epoch(epoch)
+    return torch.cat([batch.origin for batch in loader]).tolist()
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_every_window_comes_once_an_epoch(windows, shuffle):
+    found = order(window_loader(windows, batch_size=4, shuffle=shuffle))
+    assert sorted(found) == list(range(4, 19))
+    assert (found == sorted(found)) is not shuffle
+
+
+def test_the_last_batch_is_kept(windows):
+    loader = window_loader(windows, batch_size=4, shuffle=True)
+    assert [len(batch.origin) for batch in loader] == [4, 4, 4, 3]
+    assert len(loader) == 4
+
+
+def test_the_order_is_a_function_of_seed_and_epoch(windows):
+    orders = {
+        (seed, epoch): order(window_loader(windows, batch_size=4, shuffle=True, seed=seed), epoch)
+        for seed in (0, 1)
+        for epoch in (0, 1, 2)
+    }
+    assert len({tuple(one) for one in orders.values()}) == 6
+    torch.rand(7)
+    np.random.rand(7)
+    again = window_loader(windows, batch_size=4, shuffle=True, seed=1)
+    order(again, 0)
+    assert order(again, 2) == orders[1, 2]
+    assert order(again, 2) == orders[1, 2]
+
+
+def test_the_batch_size_does_not_change_the_order(windows):
+    small = window_loader(windows, batch_size=2, shuffle=True, seed=3)
+    large = window_loader(windows, batch_size=100, shuffle=True, seed=3)
+    assert order(small) == order(large)
+
+
+def test_the_global_generators_are_left_alone(windows):
+    before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
+    order(window_loader(windows, batch_size=4, shuffle=True))
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()
+    assert random.getstate() == before[2]
+
+
+def test_a_sampler_of_nothing_yields_nothing():
+    assert list(SeededSampler(0, seed=0)) == []
+
+
+def test_a_sampler_knows_its_size():
+    assert len(SeededSampler(5, seed=0)) == 5

@@ -10,12 +10,8 @@ forecaster sees the same rows and is scored on the same windows. Run from a chec
 steps and one forecast a day.
 """
 
-import json
-import platform
 import sys
 import time
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -27,11 +23,11 @@ from tsformer import (
     Policy,
     SeasonalNaive,
     Training,
-    __version__,
     backtest,
     load_dataset,
 )
 from tsformer.errors import DownloadFailed
+from tsformer.evaluation import store_result
 from tsformer.frames import Holdout
 from tsformer.models import Informer, Linear
 
@@ -103,26 +99,8 @@ def main(quick: bool) -> None:
     print(QUESTION)
     for name, table in tables.items():
         print(f"\n{name}\n{table.round(4).to_string()}")
-    store(tables, quick=quick, seconds=time.monotonic() - began)
-
-
-def store(tables: dict[str, pd.DataFrame], *, quick: bool, seconds: float) -> None:
-    """Write what was asked, how, and what came out."""
-    name = Path(__file__).stem
-    flag = " --quick" if quick else ""
-    record = {
-        "question": QUESTION,
-        "command": f"python experiments/{name}.py{flag}",
-        "versions": {"python": platform.python_version(), "tsformer": __version__}
-        | {package: version(package) for package in ("torch", "pytorch-lightning", "pandas")},
-        "data": list(tables),
-        "seeds": [SEED],
-        "table": {key: table.reset_index().to_dict("records") for key, table in tables.items()},
-        "seconds": round(seconds, 1),
-    }
-    target = Path(__file__).parent / "results" / f"{name}{'-quick' if quick else ''}.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    seconds = time.monotonic() - began
+    store_result(__file__, tables, question=QUESTION, quick=quick, seconds=seconds, seeds=[SEED])
 
 
 if __name__ == "__main__":

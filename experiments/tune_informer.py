@@ -10,18 +10,15 @@ the test rows, which nothing has looked at. Run from a checkout::
 ``--quick`` takes the last year, a small Informer, eight trials and a small space.
 """
 
-import json
-import platform
 import sys
 import time
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from sklearn.base import clone
 
-from tsformer import Forecaster, Policy, Training, __version__, backtest, load_dataset
+from tsformer import Forecaster, Policy, Training, backtest, load_dataset
+from tsformer.evaluation import store_result
 from tsformer.frames import Holdout, RollingOrigin
 from tsformer.models import Informer
 from tsformer.tuning import Choice, Float, OptunaSearch
@@ -95,42 +92,20 @@ def main(quick: bool) -> None:
     print(f"{QUESTION}\n\n{table.round(4).to_string()}\n")
     print(", ".join(f"{name}: {count}" for name, count in counts.items()))
     print("tuned:", search.best_params_)
-    store(search, table, counts, quick=quick, seconds=time.monotonic() - began)
+    store_result(
+        __file__,
+        {"beijing_air, 24 steps": table, "trials": search.trials_},
+        question=QUESTION,
+        quick=quick,
+        seconds=time.monotonic() - began,
+        seeds=[SEED],
+        facts={"counts": counts, "best_params": search.best_params_},
+    )
 
 
 def chosen_by(search: OptunaSearch) -> dict[str, float]:
     """What the choice was made by; trial 0 is the default."""
     return {"default": search.trials_["value"][0], "tuned": -search.best_score_}
-
-
-def store(
-    search: OptunaSearch,
-    table: pd.DataFrame,
-    counts: dict[str, int],
-    *,
-    quick: bool,
-    seconds: float,
-) -> None:
-    """Write what was asked, how, and what came out."""
-    name = Path(__file__).stem
-    flag = " --quick" if quick else ""
-    packages = ("torch", "pytorch-lightning", "optuna", "pandas")
-    record = {
-        "question": QUESTION,
-        "command": f"python experiments/{name}.py{flag}",
-        "versions": {"python": platform.python_version(), "tsformer": __version__}
-        | {package: version(package) for package in packages},
-        "data": ["beijing_air, 24 steps"],
-        "seeds": [SEED],
-        "table": json.loads(table.reset_index().to_json(orient="records")),
-        "counts": counts,
-        "best_params": search.best_params_,
-        "trials": json.loads(search.trials_.to_json(orient="records")),
-        "seconds": round(seconds, 1),
-    }
-    target = Path(__file__).parent / "results" / f"{name}{'-quick' if quick else ''}.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

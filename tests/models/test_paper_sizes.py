@@ -111,14 +111,14 @@ CASES = {
     # attentional state 2000 x 1000 + 1000                                      2,001,000
     # output 1000 x 7 + 7                                                           7,007
     "recurrent": (
-        Recurrent(cell="lstm", hidden=1000, layers=4, skip=False),
+        Recurrent(cell="lstm", hidden=1000, layers=4, norm=False, skip=False),
         ETT,
         66_104_007,
     ),
     # Cho et al.: one GRU layer each, 3 gates: 2 x 3 (1000² + 1000² + 2000)    12,012,000
     # embeddings 32,000 and output 7,007 as above; no attention
     "recurrent_fixed": (
-        Recurrent(hidden=1000, attention=False, skip=False),
+        Recurrent(hidden=1000, attention=False, norm=False, skip=False),
         ETT,
         12_051_007,
     ),

@@ -90,6 +90,33 @@ def test_every_covariate_counts(field, build, make_batch):
     assert (other - network(batch)).abs().max() > 1e-4
 
 
+@each_cell
+def test_recurrent_weights_start_orthogonal(cell):
+    network = Recurrent(hidden=6, cell=cell, layers=2).build(SIZES, Point())
+    squares = [
+        square.detach()
+        for part in (network.encoder, network.decoder)
+        for name, weight in part.named_parameters()
+        if name.startswith("weight_hh")
+        for square in weight.split(6)
+    ]
+    assert len(squares) == 2 * 2 * (3 if cell == "gru" else 4)
+    for square in squares:
+        torch.testing.assert_close(square @ square.T, torch.eye(6), atol=1e-5, rtol=0)
+
+
+@each_attention
+def test_the_papers_have_no_norm(attention, build, make_batch):
+    network = build(Recurrent(hidden=8, attention=attention, norm=False), SIZES, Point())
+    assert not any(isinstance(part, torch.nn.LayerNorm) for part in network.modules())
+    batch = make_batch(SIZES)
+    memory, state = network.encode(batch)
+    decoded = network.decode(batch, memory, state)
+    # a hyperbolic tangent, or a state of a GRU, which is a mean of such
+    assert decoded.abs().max() < 1
+    assert network(batch).isfinite().all()
+
+
 @pytest.mark.parametrize("layers", [1, 2])
 def test_dropout_is_active_in_training_alone(layers, build, make_batch):
     network = build(Recurrent(hidden=8, layers=layers, dropout=0.5), SIZES, Point())

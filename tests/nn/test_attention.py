@@ -4,9 +4,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from tsformer.errors import ParameterError
-from tsformer.nn import FullAttention, KeyValueCache, MultiHeadAttention, full_attention
+from tsformer.nn import FullAttention, attention_weights, full_attention
 
 
 def slow_attention(q, k, v, visible):
@@ -78,57 +78,94 @@ def test_attention_weights_are_dropped_in_training_only():
     assert attend.eval()(q, k, v).equal(full_attention(q, k, v))
 
 
-class TestMultiHeadAttention:
-    def attention(self, heads=2):
-        torch.manual_seed(0)
-        return MultiHeadAttention(6, heads, attend=FullAttention()).double().eval()
+class TestBiasAndGain:
+    """What is added to the scores and what is multiplied into them."""
 
-    def test_heads_are_consecutive_columns(self):
-        attention, steps = self.attention(), torch.randn(2, 5, 6, dtype=torch.float64)
-        parts = []
-        for head in range(2):
-            columns = slice(3 * head, 3 * head + 3)
-            q, k, v = (
-                project(steps)[:, None, :, columns]
-                for project in (attention.query, attention.key, attention.value)
+    @settings(max_examples=15, deadline=None)
+    @given(
+        causal=st.booleans(),
+        masked=st.booleans(),
+        gained=st.booleans(),
+        biased=st.booleans(),
+        seed=st.integers(0, 99),
+    )
+    def test_equal_the_formula(self, causal, masked, gained, biased, seed):
+        q, k, v = tensors(seed=seed)
+        generator = torch.Generator().manual_seed(seed)
+        bias, gain = torch.randn(2, 1, 3, 7, 5, generator=generator).double()
+        mask = torch.rand(2, 1, 7, 5, generator=generator) < 0.6
+        scores = q @ k.mT / 2 * (gain if gained else 1) + (bias if biased else 0)
+        visible = mask if masked else torch.ones_like(mask)
+        if causal:
+            visible = visible & (torch.arange(5) <= torch.arange(7)[:, None] - 2)
+        powers = scores.exp() * visible
+        expected = powers / powers.sum(-1, keepdim=True).clamp(min=1e-30)
+        arguments = {
+            "mask": mask if masked else None,
+            "causal": causal,
+            "bias": bias if biased else None,
+            "gain": gain if gained else None,
+        }
+        torch.testing.assert_close(attention_weights(q, k, **arguments), expected)
+        torch.testing.assert_close(full_attention(q, k, v, **arguments), expected @ v)
+
+    def test_neutral_ones_change_nothing(self):
+        q, k, v = tensors()
+        nothing = torch.zeros(1, 1, 7, 5, dtype=torch.float64)
+        expected = full_attention(q, k, v)
+        torch.testing.assert_close(full_attention(q, k, v, bias=nothing), expected)
+        torch.testing.assert_close(full_attention(q, k, v, gain=nothing + 1), expected)
+
+    def test_have_gradients(self):
+        q, k, v = tensors(heads=1, queries=3, keys=4, dim=2, value=2)
+        parts = torch.randn(2, 1, 1, 3, 4, dtype=torch.float64).requires_grad_().unbind(0)
+        mask = torch.tensor([[True, True, False, True], [False] * 4])[:, None, None]
+        for name, part in zip(("bias", "gain"), parts, strict=True):
+            assert torch.autograd.gradcheck(
+                lambda x, name=name: full_attention(q, k, v, mask=mask, **{name: x}),
+                (part.detach().requires_grad_(),),
             )
-            parts.append(slow_attention(q, k, v, torch.ones(1, dtype=torch.bool))[:, 0])
-        expected = attention.output(torch.cat(parts, -1))
-        torch.testing.assert_close(attention(steps), expected)
 
-    def test_self_attention_is_attention_to_itself(self):
-        attention, steps = self.attention(), torch.randn(2, 5, 6, dtype=torch.float64)
-        torch.testing.assert_close(attention(steps), attention(steps, steps))
+    def test_in_half_precision(self):
+        q, k, v = (tensor.bfloat16() for tensor in tensors())
+        bias = torch.randn(1, 3, 7, 5)
+        assert full_attention(q, k, v, bias=bias).dtype == torch.bfloat16
+        assert full_attention(q, k, v, gain=bias).dtype == torch.bfloat16
+        assert attention_weights(q, k).dtype == torch.bfloat16
+        with torch.autocast("cpu", torch.bfloat16):
+            output = full_attention(q.float(), k.float(), v.float(), gain=bias)
+        assert output.isfinite().all()
 
-    def test_hidden_keys_change_nothing(self):
-        attention = self.attention()
-        queries, keys = torch.randn(2, 4, 6).double(), torch.randn(2, 5, 6).double()
-        key_mask = torch.tensor([[True] * 3 + [False] * 2, [True] * 5])
-        before = attention(queries, keys, key_mask=key_mask)
-        keys[0, 3:] = 1e3
-        assert attention(queries, keys, key_mask=key_mask).equal(before)
 
-    @pytest.mark.parametrize("masked", [False, True])
-    def test_steps_with_a_cache_equal_the_whole(self, masked):
-        attention, steps = self.attention(), torch.randn(2, 5, 6, dtype=torch.float64)
-        mask = torch.ones(2, 5, dtype=torch.bool)
-        mask[0, :2] = False
-        whole = attention(steps, causal=True, key_mask=mask if masked else None)
-        cache, parts = KeyValueCache(), []
-        for start, stop in ((0, 2), (2, 3), (3, 5)):
-            seen = mask[:, :stop] if masked else None
-            part = attention(steps[:, start:stop], causal=True, key_mask=seen, cache=cache)
-            parts.append(part)
-            assert len(cache) == stop
-        torch.testing.assert_close(torch.cat(parts, 1), whole)
+class TestWeights:
+    def test_times_values_are_attention(self):
+        q, k, v = tensors()
+        mask = torch.tensor([[True] * 3 + [False] * 2, [False] * 5])[:, None, None]
+        for arguments in ({}, {"causal": True}, {"mask": mask}, {"mask": mask, "causal": True}):
+            weights = attention_weights(q, k, **arguments)
+            torch.testing.assert_close(weights @ v, full_attention(q, k, v, **arguments))
+            assert weights[1, :, 2:].sum(-1).round(decimals=9).eq("mask" not in arguments).all()
 
-    def test_cross_attention_projects_the_memory_once(self):
-        attention, cache = self.attention(), KeyValueCache()
-        queries, memory = torch.randn(2, 1, 6).double(), torch.randn(2, 5, 6).double()
-        first = attention(queries, memory, cache=cache)
-        assert attention(queries, memory * 0, cache=cache).equal(first)
-        assert len(cache) == 5
+    @pytest.mark.parametrize("causal", [False, True])
+    def test_are_held_only_on_request(self, causal):
+        q, k, v = torch.randn(3, 1, 1, 3_000, 4)
+        with Largest() as largest:
+            full_attention(q, k, v, causal=causal)
+            full_attention(q, k, v, mask=torch.ones(1, 1, 1, 3_000, dtype=torch.bool))
+        assert largest.numbers < 3_000 * 100
+        with Largest() as largest:
+            attention_weights(q, k, causal=causal)
+        assert largest.numbers == 3_000**2
 
-    def test_heads_must_divide_the_width(self):
-        with pytest.raises(ParameterError, match="heads=4 does not divide d_model=6"):
-            MultiHeadAttention(6, 4, attend=FullAttention())
+
+class Largest(TorchDispatchMode):
+    """Watches how many numbers the largest tensor has that any operation returns."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        output = function(*args, **(kwargs or {}))
+        for tensor in output if isinstance(output, tuple) else (output,):
+            if isinstance(tensor, torch.Tensor):
+                self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // 4)
+        return output

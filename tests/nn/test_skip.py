@@ -138,3 +138,13 @@ def test_errors():
         skip.fit_ridge(made, alphas=[0.0])
     with pytest.raises(ParameterError, match="no batch"):
         skip.fit_ridge([])
+
+
+@pytest.mark.parametrize("validation", [None, [], "unobserved"])
+def test_without_windows_to_judge_by_the_penalty_is_the_modest_one(validation):
+    made = batches(TRUTH, noise=1.0)
+    if validation == "unobserved":
+        validation = [one._replace(future_observed=one.future_observed & False) for one in made]
+    skip, plain = LinearSkip(8, 3), LinearSkip(8, 3)
+    assert skip.fit_ridge(made, validation) == plain.fit_ridge(made, alphas=[0.01])
+    assert skip.weight.equal(plain.weight)

@@ -63,7 +63,7 @@ def test_what_is_outside_is_not_contained(dimension: Dimension, value: Any) -> N
         (Float(1, 0), "low must be at most high"),
         (Float(0, float("inf")), "finite numbers"),
         (Float(0, 1, log=True), "log needs low above 0"),
-        (Int(0.5, 2), "whole numbers"),  # type: ignore[arg-type]
+        (Int(0.5, 2), "whole number"),  # type: ignore[arg-type]
         (Int(0, 5, step=2), "step must divide"),
         (Int(1, 5, step=2, log=True), "log needs"),
         (Choice([]), "not empty"),

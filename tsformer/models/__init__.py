@@ -2,15 +2,21 @@
 
 from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
 from tsformer.models.informer import Informer
+from tsformer.models.inverted import InvertedTransformer
 from tsformer.models.linear import Linear
+from tsformer.models.patch import PatchTransformer
+from tsformer.models.recurrent import Recurrent
 from tsformer.models.scaling import WindowScaling
 from tsformer.models.transformer import Transformer
 
 __all__ = [
     "Architecture",
     "Informer",
+    "InvertedTransformer",
     "Linear",
     "Network",
+    "PatchTransformer",
+    "Recurrent",
     "Supervision",
     "Transformer",
     "WindowScaler",

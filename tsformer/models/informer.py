@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from tsformer.errors import ParameterError
 from tsformer.heads import Head
 from tsformer.models.base import Architecture, Network, WindowScaler
-from tsformer.models.tokens import TokenEmbedding, hidden_steps, window_columns
 from tsformer.models.skip import TrainedSkip
+from tsformer.models.tokens import TokenEmbedding, hidden_steps, window_columns
 from tsformer.nn import (
     Decoder,
     DecoderBlock,

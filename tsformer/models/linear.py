@@ -1,49 +1,159 @@
 """Ridge regression from context to horizon: the line every transformer has to beat."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional
 
+from tsformer.errors import ParameterError
 from tsformer.heads import Head, Quantiles
 from tsformer.models.base import Architecture, Network, WindowScaler
-from tsformer.nn import LinearSkip
-from tsformer.params import params
+from tsformer.nn import LinearSkip, Look, from_mean
+from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
 
-__all__ = ["Linear"]
+__all__ = ["Decomposed", "Linear", "from_last", "moving_average"]
 
 _RESIDUAL_WINDOWS = 2048
 """Enough for stable tail quantiles, and a bound on memory."""
+
+
+def from_last(
+    past: Float[Tensor, "batch context target"], observed: Bool[Tensor, "batch context target"]
+) -> tuple[Float[Tensor, "batch context target"], Float[Tensor, "batch 1 target"]]:
+    """The window less its last observed value, 0 where nothing is observed; and this value.
+
+    The normalisation of NLinear, section 4 of Zeng et al. (2023).
+
+    Examples
+    --------
+    >>> past = torch.tensor([1.0, 5.0, 99.0]).reshape(1, 3, 1)
+    >>> features, level = from_last(past, past < 9)
+    >>> features.flatten(), level.flatten()
+    (tensor([-4., 0., 0.]), tensor([5.]))
+    """
+    places = torch.arange(1, past.shape[1] + 1, device=past.device)[:, None]
+    latest = (places * observed).argmax(1, keepdim=True)
+    last = past.gather(1, latest).masked_fill(~observed.any(1, keepdim=True), 0)
+    return (past - last).masked_fill(~observed, 0), last
+
+
+def moving_average(
+    steps: Float[Tensor, "batch time target"], kernel: int
+) -> Float[Tensor, "batch time target"]:
+    """The mean of ``kernel`` steps around each, first and last step repeated beyond the ends.
+
+    The trend of Autoformer and DLinear, equation 1 of Wu et al. (2021); ``kernel`` is odd.
+
+    Examples
+    --------
+    >>> moving_average(torch.tensor([0.0, 3.0, 6.0, 0.0]).reshape(1, 4, 1), 3).flatten()
+    tensor([1., 3., 3., 2.])
+    """
+    beyond = kernel // 2
+    first, last = (end.expand(-1, beyond, -1) for end in (steps[:, :1], steps[:, -1:]))
+    padded = torch.cat([first, steps, last], dim=1)
+    return functional.avg_pool1d(padded.mT, kernel, stride=1).mT
+
+
+@dataclass(frozen=True)
+class Decomposed:
+    """A look that splits what another one sees into its trend and the remainder.
+
+    Examples
+    --------
+    >>> past = torch.tensor([0.0, 3.0, 6.0, 3.0]).reshape(1, 4, 1)
+    >>> features, level = Decomposed(from_mean, 3)(past, past >= 0)
+    >>> features.flatten()
+    tensor([-2.,  0.,  1.,  1., -1.,  0.,  2., -1.])
+    """
+
+    look: Look
+    kernel: int
+
+    def __call__(
+        self,
+        past: Float[Tensor, "batch context target"],
+        observed: Bool[Tensor, "batch context target"],
+    ) -> tuple[Float[Tensor, "batch feature target"], Float[Tensor, "batch 1 target"]]:
+        """Trend above remainder, and the level of the other look."""
+        steps, level = self.look(past, observed)
+        trend = moving_average(steps, self.kernel)
+        return torch.cat([trend, steps - trend], dim=1), level
 
 
 @params
 class Linear(Architecture):
     """One linear map from context to horizon, shared by all targets and series, in closed form.
 
-    Windows are centred on their observed mean; the ridge strength is chosen on the validation
-    windows. Around the point forecast lie the quantiles of the residuals, by step and target.
-    There is nothing to train by gradient: a fit takes seconds and ignores the number of epochs.
-    Covariates are not used.
+    Windows are centred on their observed mean, or on their last value with ``centre="last"``,
+    and what is missing is filled with it. The ridge strength is chosen on the validation windows.
+    Around the point forecast lie the quantiles of the residuals, by step and target. There is
+    nothing to train by gradient: a fit takes seconds and ignores the number of epochs. Covariates
+    are not used.
+
+    ``Linear(centre="last")`` is NLinear. With ``decomposition=25`` trend and remainder have weights
+    each, which is DLinear. The trend is itself a linear map of the window, so the forecasts that
+    can be reached are those of one map; what changes is which of them the ridge penalty prefers.
+
+    Notes
+    -----
+    Deviations from Zeng et al. (2023), and why:
+
+    - Weights are the ridge solution and not trained by gradient: it is exact and takes seconds.
+      There is no intercept, which centring makes up for.
+    - DLinear does not centre its windows. Here they always are, as a level that was never seen
+      would be forecast wrongly; there is no switch.
 
     References
     ----------
     Toner and Darlow (2024), "An Analysis of Linear Time Series Forecasting Models".
+
+    Zeng et al. (2023), "Are Transformers Effective for Time Series Forecasting?", AAAI.
+
+    Wu et al. (2021), "Autoformer: Decomposition Transformers with Auto-Correlation for Long-Term
+    Series Forecasting", NeurIPS.
     """
+
+    _: KW_ONLY
+    centre: Literal["mean", "last"] = param(
+        "What is taken off a window and added to its forecast: the observed mean, or the last "
+        "observed value.",
+        default="mean",
+        choices=("mean", "last"),
+    )
+    decomposition: int | None = param(
+        "Steps of the moving average that splits off the trend, an odd number; None does not.",
+        default=None,
+        low=1,
+    )
+
+    def check(self) -> None:
+        """Raise ``ParameterError`` for a parameter that is out of range, or an even average."""
+        super().check()
+        if self.decomposition is not None and self.decomposition % 2 == 0:
+            raise ParameterError(
+                f"Linear(decomposition={self.decomposition}): decomposition must be odd, so that "
+                "the average has a middle"
+            )
 
     def build(self, sizes: Sizes, head: Head) -> "LinearNetwork":
         """The network; its weights are zero until ``prepare``."""
-        return LinearNetwork(sizes, head)
+        self.check()
+        return LinearNetwork(self, sizes, head)
 
 
 class LinearNetwork(Network):
     """A linear map and, for each step, target and number of the head, an offset."""
 
-    def __init__(self, sizes: Sizes, head: Head) -> None:
+    def __init__(self, spec: Linear, sizes: Sizes, head: Head) -> None:
         super().__init__()
         self.head = head
-        self.skip = LinearSkip(sizes.context, sizes.horizon)
+        self.skip = _regression(spec, sizes)
         self.offset = nn.Parameter(torch.zeros(sizes.horizon, sizes.target, head.width))
         self.requires_grad_(False)
 
@@ -86,3 +196,11 @@ class LinearNetwork(Network):
             error = scaled.future_target - self.skip(scaled.past_target, scaled.past_observed)
             kept.append(error.where(scaled.future_observed, torch.nan))
         return torch.cat(kept)
+
+
+def _regression(spec: Linear, sizes: Sizes) -> LinearSkip:
+    look: Look = from_mean if spec.centre == "mean" else from_last
+    if spec.decomposition is None:
+        return LinearSkip(sizes.context, sizes.horizon, look=look)
+    split = Decomposed(look, spec.decomposition)
+    return LinearSkip(sizes.context, sizes.horizon, look=split, features=2 * sizes.context)

@@ -9,7 +9,15 @@ from torch import Tensor, nn
 from tsformer.nn import Dropout, SinusoidalPositions, StepEmbedding
 from tsformer.windows import Batch, Sizes
 
-__all__ = ["Columns", "TokenEmbedding", "hidden_steps", "planned_columns", "window_columns"]
+__all__ = [
+    "Columns",
+    "TokenEmbedding",
+    "covariate_columns",
+    "hidden_steps",
+    "key_mask",
+    "planned_columns",
+    "window_columns",
+]
 
 
 class Columns(NamedTuple):
@@ -52,10 +60,24 @@ def window_columns(batch: Batch) -> Columns:
     )
 
 
+def covariate_columns(batch: Batch) -> Columns:
+    """All columns over the context but the targets."""
+    context, target = batch.past_target.shape[1:]
+    columns = window_columns(batch).part(0, context)
+    return columns._replace(
+        values=columns.values[..., target:], present=columns.present[..., target:]
+    )
+
+
 def hidden_steps(batch: Batch) -> Bool[Tensor, "batch context"] | None:
     """A key mask that hides the steps at which nothing was measured; None if there are none."""
     measured = torch.cat([batch.past_observed, batch.past_present], dim=-1).any(dim=-1)
-    return None if bool(measured.all()) else measured
+    return key_mask(measured)
+
+
+def key_mask(visible: Bool[Tensor, "batch key"]) -> Bool[Tensor, "batch key"] | None:
+    """The mask, or None where it hides nothing: attention is faster without."""
+    return None if bool(visible.all()) else visible
 
 
 class TokenEmbedding(nn.Module):
@@ -72,16 +94,29 @@ class TokenEmbedding(nn.Module):
     past
         Whether the columns hold past covariates (``window_columns``) or not
         (``planned_columns`` behind the targets).
+    target
+        Whether they hold the targets; without either they are ``planned_columns``.
+    positions
+        The position part; None is a fresh ``SinusoidalPositions``.
     """
 
     def __init__(
-        self, sizes: Sizes, d_model: int, *, kernel: int, dropout: float, past: bool = True
+        self,
+        sizes: Sizes,
+        d_model: int,
+        *,
+        kernel: int,
+        dropout: float,
+        past: bool = True,
+        target: bool = True,
+        positions: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        features = sizes.target + (sizes.past if past else 0) + sizes.known + sizes.static
+        before = (sizes.target if target else 0) + (sizes.past if past else 0)
+        features = before + sizes.known + sizes.static
         levels = (*(sizes.past_levels if past else ()), *sizes.known_levels, *sizes.static_levels)
         self.embed = StepEmbedding(features, d_model, levels, kernel=kernel)
-        self.positions = SinusoidalPositions()
+        self.positions = SinusoidalPositions() if positions is None else positions
         self.dropout = Dropout(dropout)
 
     def forward(self, columns: Columns) -> Float[Tensor, "batch time d_model"]:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from tsformer.errors import ParameterError
 from tsformer.heads import Head
 from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
+from tsformer.models.skip import TrainedSkip
 from tsformer.models.tokens import (
     Columns,
     TokenEmbedding,
@@ -17,7 +18,6 @@ from tsformer.models.tokens import (
     planned_columns,
     window_columns,
 )
-from tsformer.models.skip import TrainedSkip
 from tsformer.nn import (
     Decoder,
     DecoderBlock,
@@ -241,7 +241,9 @@ def _shifted(planned: Columns, target: Tensor, observed: Tensor) -> Columns:
 
 
 def _attention(spec: Transformer) -> MultiHeadAttention:
-    return MultiHeadAttention(spec.d_model, spec.n_heads, attend=FullAttention(spec.attention_dropout))
+    return MultiHeadAttention(
+        spec.d_model, spec.n_heads, attend=FullAttention(spec.attention_dropout)
+    )
 
 
 def _feed_forward(spec: Transformer) -> FeedForward:

@@ -6,25 +6,17 @@ Informer do; ``norm="pre"`` normalises what enters each branch and leaves the su
 needs one more norm after the last block.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal, get_args
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
-from tsformer.nn.attention import KeyValueCache, MultiHeadAttention
 from tsformer.nn.dropout import Dropout
+from tsformer.nn.multi_head import KeyValueCache, MultiHeadAttention
 
-__all__ = [
-    "Decoder",
-    "DecoderBlock",
-    "DecoderCache",
-    "Encoder",
-    "EncoderBlock",
-    "Norm",
-    "Residual",
-]
+__all__ = ["DecoderBlock", "DecoderCache", "EncoderBlock", "Norm", "Residual"]
 
 Norm = Literal["post", "pre"]
 
@@ -110,10 +102,12 @@ class EncoderBlock(nn.Module):
         key_mask: Bool[Tensor, "batch visible"] | None = None,
         causal: bool = False,
         cache: KeyValueCache | None = None,
+        time: Float[Tensor, "#batch time"] | None = None,
     ) -> Float[Tensor, "batch time d_model"]:
         """Return steps of the same shape; arguments as in `MultiHeadAttention.forward`."""
         steps = self.around_attention(
-            steps, lambda x: self.attention(x, key_mask=key_mask, causal=causal, cache=cache)
+            steps,
+            lambda x: self.attention(x, key_mask=key_mask, causal=causal, cache=cache, time=time),
         )
         output: Tensor = self.around_feed_forward(steps, self.feed_forward)
         return output
@@ -167,6 +161,8 @@ class DecoderBlock(nn.Module):
         memory_mask: Bool[Tensor, "batch memory"] | None = None,
         causal: bool = True,
         cache: DecoderCache | None = None,
+        time: Float[Tensor, "#batch time"] | None = None,
+        memory_time: Float[Tensor, "#batch memory"] | None = None,
     ) -> Float[Tensor, "batch time d_model"]:
         """Return steps of the same shape.
 
@@ -182,135 +178,22 @@ class DecoderBlock(nn.Module):
             Whether a step sees only itself and what came before it; memory is seen whole.
         cache
             A fresh `DecoderCache` in the first call and the same one in every later call.
+        time, memory_time
+            When the steps and the memory are, for the position parts of the attentions.
         """
         kept_steps = None if cache is None else cache.steps
         kept_memory = None if cache is None else cache.memory
         steps = self.around_self_attention(
             steps,
-            lambda x: self.self_attention(x, key_mask=key_mask, causal=causal, cache=kept_steps),
+            lambda x: self.self_attention(
+                x, key_mask=key_mask, causal=causal, cache=kept_steps, time=time
+            ),
         )
         steps = self.around_cross_attention(
             steps,
-            lambda x: self.cross_attention(x, memory, key_mask=memory_mask, cache=kept_memory),
+            lambda x: self.cross_attention(
+                x, memory, key_mask=memory_mask, cache=kept_memory, time=time, key_time=memory_time
+            ),
         )
         output: Tensor = self.around_feed_forward(steps, self.feed_forward)
-        return output
-
-
-class Encoder(nn.Module):
-    """Encoder blocks in a row, with a reduction between two of them where one is given.
-
-    Parameters
-    ----------
-    blocks
-        The blocks, first to last.
-    reductions
-        What stands between the blocks, one fewer than them, such as
-        `tsformer.nn.distilling.Distilling`. None means nothing.
-    norm
-        A last norm, which blocks with ``norm="pre"`` need. None means none.
-
-    Raises
-    ------
-    ParameterError
-        If there are not as many reductions as gaps between blocks.
-    """
-
-    def __init__(
-        self,
-        blocks: Sequence[nn.Module],
-        reductions: Sequence[nn.Module] | None = None,
-        norm: nn.Module | None = None,
-    ) -> None:
-        super().__init__()
-        if reductions is not None and len(reductions) != len(blocks) - 1:
-            raise ParameterError(
-                f"{len(reductions)} reductions do not fit between {len(blocks)} blocks; "
-                f"give {len(blocks) - 1}"
-            )
-        self.blocks = nn.ModuleList(blocks)
-        self.reductions = nn.ModuleList(reductions or ())
-        self.norm = nn.Identity() if norm is None else norm
-
-    def new_caches(self) -> list[KeyValueCache]:
-        """Return one fresh cache for every block, to be passed to each decoding step."""
-        return [KeyValueCache() for _ in self.blocks]
-
-    def forward(
-        self,
-        steps: Float[Tensor, "batch time d_model"],
-        *,
-        key_mask: Bool[Tensor, "batch visible"] | None = None,
-        causal: bool = False,
-        caches: Sequence[KeyValueCache] | None = None,
-    ) -> tuple[Float[Tensor, "batch less d_model"], Bool[Tensor, "batch less"] | None]:
-        """Return the memory and the mask of what is visible of it, None if all is.
-
-        Parameters
-        ----------
-        steps
-            The embedded steps; with caches, those after the cached ones.
-        key_mask
-            True for visible steps, the cached ones included.
-        causal
-            Whether a step sees only itself and what came before it.
-        caches
-            What `new_caches` returned, for a decoder-only network that decodes step by step.
-
-        Raises
-        ------
-        ParameterError
-            If there are reductions, which look ahead, and ``causal`` or ``caches`` is asked for.
-        """
-        if self.reductions and (causal or caches is not None):
-            raise ParameterError("reductions look ahead: a causal or cached encoder takes none")
-        for index, block in enumerate(self.blocks):
-            cache = None if caches is None else caches[index]
-            steps = block(steps, key_mask=key_mask, causal=causal, cache=cache)
-            if index < len(self.reductions):
-                steps, key_mask = self.reductions[index](steps, key_mask)
-        return self.norm(steps), key_mask
-
-
-class Decoder(nn.Module):
-    """Decoder blocks in a row.
-
-    Parameters
-    ----------
-    blocks
-        The blocks, first to last.
-    norm
-        A last norm, which blocks with ``norm="pre"`` need. None means none.
-    """
-
-    def __init__(self, blocks: Sequence[nn.Module], norm: nn.Module | None = None) -> None:
-        super().__init__()
-        self.blocks = nn.ModuleList(blocks)
-        self.norm = nn.Identity() if norm is None else norm
-
-    def new_caches(self) -> list[DecoderCache]:
-        """Return one fresh cache for every block, to be passed to each decoding step."""
-        return [DecoderCache() for _ in self.blocks]
-
-    def forward(
-        self,
-        steps: Float[Tensor, "batch time d_model"],
-        memory: Float[Tensor, "batch memory d_model"],
-        *,
-        key_mask: Bool[Tensor, "batch visible"] | None = None,
-        memory_mask: Bool[Tensor, "batch memory"] | None = None,
-        causal: bool = True,
-        caches: Sequence[DecoderCache] | None = None,
-    ) -> Float[Tensor, "batch time d_model"]:
-        """Return steps of the same shape; arguments as in `DecoderBlock.forward`."""
-        for index, block in enumerate(self.blocks):
-            steps = block(
-                steps,
-                memory,
-                key_mask=key_mask,
-                memory_mask=memory_mask,
-                causal=causal,
-                cache=None if caches is None else caches[index],
-            )
-        output: Tensor = self.norm(steps)
         return output

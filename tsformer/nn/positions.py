@@ -3,6 +3,11 @@
 A *position part* is a module called as ``positions(steps, time)``: it takes embedded steps of shape
 ``(batch, time, d_model)`` and their times, in steps of the frequency and not necessarily whole,
 and returns the steps with their position in them. There is no longest length.
+
+It stands at the input of a network, at every layer (``positions`` of
+`tsformer.nn.stacks.Encoder` and ``Decoder``), or on queries and keys only (``positions`` of
+`tsformer.nn.multi_head.MultiHeadAttention`). `tsformer.nn.relative` has parts that know only how
+far apart two steps are.
 """
 
 import math
@@ -11,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-__all__ = ["NoPositions", "SinusoidalPositions", "sinusoidal"]
+__all__ = ["LearnedPositions", "NoPositions", "SinusoidalPositions", "sinusoidal"]
 
 
 def sinusoidal(
@@ -60,6 +65,45 @@ class SinusoidalPositions(nn.Module):
     ) -> Float[Tensor, "batch time d_model"]:
         """Return the steps with their positions added."""
         return steps + sinusoidal(time, steps.shape[-1]).to(steps.dtype)
+
+
+class LearnedPositions(nn.Module):
+    """Adds a learned linear map of `sinusoidal` positions.
+
+    A table with a row for each place would have an end, rows that training seldom visits, and
+    nothing to say about times between its rows. Sinusoids from fast to slow tell all times apart,
+    and a learned mix of them is as smooth, and as defined everywhere, as they are; [1]_ learns
+    positions from sinusoids too. It starts as `SinusoidalPositions`, the unit matrix.
+
+    Parameters
+    ----------
+    d_model
+        Width of a step.
+
+    References
+    ----------
+    .. [1] Li et al. (2021), Learnable Fourier features for multi-dimensional spatial positional
+       encoding, NeurIPS, arXiv:2106.02795.
+
+    Examples
+    --------
+    >>> LearnedPositions(7)(torch.zeros(2, 5, 7), torch.arange(5.0).expand(2, 5)).shape
+    torch.Size([2, 5, 7])
+    """
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.mix = nn.Linear(d_model, d_model, bias=False)
+        nn.init.eye_(self.mix.weight)
+
+    def forward(
+        self,
+        steps: Float[Tensor, "batch time d_model"],
+        time: Float[Tensor, "batch time"],
+    ) -> Float[Tensor, "batch time d_model"]:
+        """Return the steps with their positions added."""
+        placed: Tensor = self.mix(sinusoidal(time, steps.shape[-1]).to(self.mix.weight.dtype))
+        return steps + placed.to(steps.dtype)
 
 
 class NoPositions(nn.Module):

@@ -16,12 +16,23 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-__all__ = ["Sampling", "logarithmic_count", "logarithmic_counts", "random_sample", "spread_sample"]
+__all__ = [
+    "UNIT",
+    "Sampling",
+    "at_offsets",
+    "logarithmic_count",
+    "logarithmic_counts",
+    "random_offsets",
+    "random_sample",
+    "spread_offsets",
+    "spread_sample",
+]
 
 Sampling = Literal["shared", "per_query"]
 
-_UNIT = 2**24  # offsets within a stretch are whole numbers of these parts: no rounding to differ
-_GOLDEN = round(_UNIT * (math.sqrt(5) - 1) / 2)
+UNIT = 2**24
+"""Offsets into a stretch are whole numbers of this many parts of it, so that none is rounded."""
+_GOLDEN = round(UNIT * (math.sqrt(5) - 1) / 2)
 
 
 def logarithmic_count(length: int, factor: int) -> int:
@@ -37,7 +48,7 @@ def logarithmic_count(length: int, factor: int) -> int:
     return max(1, min(length, factor * math.ceil(math.log(length))))
 
 
-def logarithmic_counts(lengths: Int[Tensor, "batch"], factor: int) -> Int[Tensor, "batch"]:
+def logarithmic_counts(lengths: Int[Tensor, "*row"], factor: int) -> Int[Tensor, "*row"]:
     """Return `logarithmic_count` of every length, and 0 for a length of 0."""
     counts = factor * lengths.clamp(min=1).double().log().ceil().long()
     return torch.minimum(lengths, counts.clamp(min=1))
@@ -80,12 +91,7 @@ def spread_sample(
     tensor([[ 1,  5,  8, 11, 15, 18],
             [ 0,  3,  7, 10, 13, 17]])
     """
-    head = torch.arange(q.shape[1], device=q.device)[:, None]
-    query = torch.arange(q.shape[2] if sampling == "per_query" else 1, device=q.device)
-    offsets = ((head + q.shape[1] * query) * _GOLDEN + _UNIT // 2) % _UNIT
-    if sampling == "shared":
-        offsets = offsets[:, 0]
-    return _at_offsets(offsets[..., None], k.shape[2], factor, key_mask)
+    return at_offsets(spread_offsets(q, sampling), k.shape[2], factor, key_mask)
 
 
 def random_sample(
@@ -111,14 +117,35 @@ def random_sample(
     tensor([[0, 1, 2],
             [0, 1, 2]])
     """
+    stretches = logarithmic_count(k.shape[2], factor)
+    offsets = random_offsets(q, stretches, sampling, generator)
+    return at_offsets(offsets, k.shape[2], factor, key_mask)
+
+
+def spread_offsets(
+    q: Float[Tensor, "batch head query dim"], sampling: Sampling
+) -> Int[Tensor, "*asker 1"]:
+    """Return the fixed offset of each head (and query) into all its stretches."""
+    head = torch.arange(q.shape[1], device=q.device)[:, None]
+    query = torch.arange(q.shape[2] if sampling == "per_query" else 1, device=q.device)
+    offsets = ((head + q.shape[1] * query) * _GOLDEN + UNIT // 2) % UNIT
+    return offsets if sampling == "shared" else offsets[..., None]
+
+
+def random_offsets(
+    q: Float[Tensor, "batch head query dim"],
+    stretches: int,
+    sampling: Sampling,
+    generator: torch.Generator | None = None,
+) -> Int[Tensor, "*asker {stretches}"]:
+    """Draw an offset of each head (and query) into each of its stretches."""
     askers = (q.shape[1], q.shape[2]) if sampling == "per_query" else (q.shape[1],)
-    shape = (*askers, logarithmic_count(k.shape[2], factor))
+    shape = (*askers, stretches)
     drawn_on = q.device if generator is None else generator.device
-    offsets = torch.randint(_UNIT, shape, generator=generator, device=drawn_on)
-    return _at_offsets(offsets.to(q.device), k.shape[2], factor, key_mask)
+    return torch.randint(UNIT, shape, generator=generator, device=drawn_on).to(q.device)
 
 
-def _at_offsets(
+def at_offsets(
     offsets: Int[Tensor, "*asker #sampled"],
     length: int,
     factor: int,
@@ -127,13 +154,13 @@ def _at_offsets(
     """Return the key at each offset into its stretch; the last axis runs over the stretches."""
     count = logarithmic_count(length, factor)
     slot = torch.arange(count, device=offsets.device)
-    reach = slot * _UNIT + offsets
+    reach = slot * UNIT + offsets
     if key_mask is None:
-        return reach * length // (count * _UNIT)
+        return reach * length // (count * UNIT)
     per_row = (-1,) + (1,) * reach.ndim
     visible = key_mask.sum(-1)
     counts = logarithmic_counts(visible, factor).view(per_row)
-    rank = reach * visible.view(per_row) // (counts.clamp(min=1) * _UNIT)
+    rank = reach * visible.view(per_row) // (counts.clamp(min=1) * UNIT)
     # The visible key of rank r is the first one where the running count reaches r + 1.
     place = torch.searchsorted(key_mask.cumsum(-1), rank.flatten(1) + 1).view_as(rank)
     return place.masked_fill(slot >= counts, -1)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from tsformer.errors import ParameterError
 from tsformer.nn.scaling import observed_mean
 
-__all__ = ["Batches", "LinearSkip", "Windows"]
+__all__ = ["Batches", "LinearSkip", "Look", "Windows", "from_mean"]
 
 _ALPHAS = tuple(10.0 ** (power / 2) for power in range(-12, 5))
 _ALPHA_WITHOUT_VALIDATION = 1e-2
@@ -49,6 +49,18 @@ class Windows(Protocol):
 
 Batches = Iterable[Windows] | Callable[[], Iterable[Windows]]
 
+Look = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""What a linear map sees of past and observed, (batch, context, target): its features, (batch,
+feature, target), and the level they are measured from, (batch, 1, target)."""
+
+
+def from_mean(
+    past: Float[Tensor, "batch context target"], observed: Bool[Tensor, "batch context target"]
+) -> tuple[Float[Tensor, "batch context target"], Float[Tensor, "batch 1 target"]]:
+    """The window less the mean of what is observed, 0 where nothing is; and this mean."""
+    mean = observed_mean(past, observed)
+    return (past - mean).masked_fill(~observed, 0), mean
+
 
 class LinearSkip(nn.Module):
     """A linear map from past to future steps, shared by all targets.
@@ -62,6 +74,10 @@ class LinearSkip(nn.Module):
     ----------
     context, horizon
         Numbers of past and of future steps.
+    look
+        What the weights see of a window, if not its centred steps.
+    features
+        How many numbers that is for each target; None is ``context``.
 
     Examples
     --------
@@ -70,9 +86,17 @@ class LinearSkip(nn.Module):
     tensor([3., 3.], grad_fn=...)
     """
 
-    def __init__(self, context: int, horizon: int) -> None:
+    def __init__(
+        self,
+        context: int,
+        horizon: int,
+        *,
+        look: Look = from_mean,
+        features: int | None = None,
+    ) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(context, horizon))
+        self.look = look
+        self.weight = nn.Parameter(torch.zeros(features or context, horizon))
 
     def forward(
         self,
@@ -80,9 +104,8 @@ class LinearSkip(nn.Module):
         observed: Bool[Tensor, "batch context target"],
     ) -> Float[Tensor, "batch horizon target"]:
         """Return the forecast, in the units of ``past``."""
-        mean = observed_mean(past, observed)
-        centred = (past - mean).masked_fill(~observed, 0)
-        return (centred.mT @ self.weight).mT + mean
+        features, level = self.look(past, observed)
+        return (features.mT @ self.weight).mT + level
 
     @torch.no_grad()
     def fit_ridge(
@@ -107,7 +130,7 @@ class LinearSkip(nn.Module):
             Batches that can be iterated again, or a function that returns a fresh iterable.
         alphas
             Penalties to choose from, relative to the mean eigenvalue of the Gram matrix. None
-            means a log grid from 1e-6 to 100 or, without ``validation``, the modest 0.01:
+            means a log grid from 1e-6 to 100 or, without ``validation`` windows, the modest 0.01:
             overlapping windows are too alike to be judged among themselves.
 
         Returns
@@ -121,8 +144,9 @@ class LinearSkip(nn.Module):
             If an alpha is not positive, there are several and no ``validation``, or the batches
             can be iterated only once.
         """
-        ratios = _checked_alphas(alphas, validation is not None)
-        sums = _Sums.of(train)
+        judges = validation if _holds_future(validation, self.look) else None
+        ratios = _checked_alphas(alphas, judges is not None)
+        sums = _Sums.of(train, self.look)
         mean_eigenvalue = sums.gram.diagonal().mean().item()
         if mean_eigenvalue == 0:
             self.weight.zero_()
@@ -130,11 +154,14 @@ class LinearSkip(nn.Module):
         penalties = mean_eigenvalue * torch.tensor(ratios, dtype=torch.float64)
         values, vectors = torch.linalg.eigh(sums.gram)
         values = values.clamp(min=0)
-        for remaining in reversed(range(_FILLING_PASSES + 1 if sums.incomplete else 1)):
+        passes = _FILLING_PASSES if sums.incomplete else 0
+        best = 0
+        for remaining in reversed(range(passes + 1)):
             path = _ridge_path(values, vectors, sums.cross, penalties.to(values.device))
-            best = 0 if validation is None else _least_error(path, validation)
+            if judges is not None and remaining in (0, passes):
+                best = _least_error(path, judges, self.look)
             if remaining:
-                sums = _Sums.of(train, weight=path[best])
+                sums = _Sums.of(train, self.look, weight=path[best])
         self.weight.copy_(path[best])
         return penalties[best].item()
 
@@ -143,19 +170,23 @@ class LinearSkip(nn.Module):
 class _Sums:
     """What the normal equations need of the training windows, in float64."""
 
-    gram: Float[Tensor, "context context"]
-    cross: Float[Tensor, "context horizon"]
+    gram: Float[Tensor, "feature feature"]
+    cross: Float[Tensor, "feature horizon"]
     incomplete: bool
 
     @classmethod
     def of(
-        cls, batches: Batches, *, weight: Float[Tensor, "context horizon"] | None = None
+        cls,
+        batches: Batches,
+        look: Look,
+        *,
+        weight: Float[Tensor, "feature horizon"] | None = None,
     ) -> "_Sums":
-        """Sum over all windows; missing future steps are forecast by ``weight``, or the mean."""
+        """Sum over all windows; missing future steps are forecast by ``weight``, or the level."""
         gram: Tensor | float = 0.0
         cross: Tensor | float = 0.0
         missing = 0
-        for past, future, observed, importance in _centred(batches):
+        for past, future, observed, importance in _rows(batches, look):
             forecast = torch.zeros_like(future) if weight is None else past @ weight.to(past.device)
             used = importance * observed.any(-1)
             weighted = past * used[:, None]
@@ -167,7 +198,7 @@ class _Sums:
         return cls(gram, cross, missing > 0)
 
 
-def _centred(batches: Batches) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+def _rows(batches: Batches, look: Look) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
     """Yield past, future, observed future and weight with one row per window and target."""
     fresh = batches() if callable(batches) else batches
     if fresh is batches and iter(fresh) is fresh:
@@ -175,9 +206,8 @@ def _centred(batches: Batches) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]
             "the batches can be iterated only once; pass a function returning them"
         )
     for batch in fresh:
-        mean = observed_mean(batch.past_target, batch.past_observed)
-        past = (batch.past_target - mean).masked_fill(~batch.past_observed, 0)
-        future = (batch.future_target - mean).masked_fill(~batch.future_observed, 0)
+        past, level = look(batch.past_target, batch.past_observed)
+        future = (batch.future_target - level).masked_fill(~batch.future_observed, 0)
         weight = batch.weight[:, None].expand(-1, past.shape[-1])
         yield (
             past.mT.flatten(0, 1).double(),
@@ -187,21 +217,30 @@ def _centred(batches: Batches) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]
         )
 
 
+def _holds_future(batches: Batches | None, look: Look) -> bool:
+    """Whether anything of the future is observed in the batches, so that they can judge."""
+    if batches is None:
+        return False
+    return any(bool(observed.any()) for _, _, observed, _ in _rows(batches, look))
+
+
 def _ridge_path(
-    values: Float[Tensor, "context"],
-    vectors: Float[Tensor, "context context"],
-    cross: Float[Tensor, "context horizon"],
+    values: Float[Tensor, "feature"],
+    vectors: Float[Tensor, "feature feature"],
+    cross: Float[Tensor, "feature horizon"],
     penalties: Float[Tensor, "alpha"],
-) -> Float[Tensor, "alpha context horizon"]:
+) -> Float[Tensor, "alpha feature horizon"]:
     """Return the ridge weights for every penalty, from the eigenvectors of the Gram matrix."""
     rotated = vectors.mT @ cross
     return vectors @ (rotated / (values[:, None] + penalties[:, None, None]))
 
 
-def _least_error(path: Float[Tensor, "alpha context horizon"], validation: Batches) -> int:
+def _least_error(
+    path: Float[Tensor, "alpha feature horizon"], validation: Batches, look: Look
+) -> int:
     """Return which weights have the least weighted squared error over the observed future."""
     errors = path.new_zeros(path.shape[0])
-    for past, future, observed, importance in _centred(validation):
+    for past, future, observed, importance in _rows(validation, look):
         counts = observed * importance[:, None]
         for index, weight in enumerate(path):
             errors[index] += ((past @ weight - future).square() * counts).sum()

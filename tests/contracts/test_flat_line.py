@@ -6,15 +6,18 @@ import pytest
 
 from tsformer import Forecaster, SeasonalNaive, Training
 from tsformer.models import (
+    DecoderTransformer,
     Informer,
     InvertedTransformer,
     Linear,
+    MaskedTransformer,
     PatchTransformer,
     Recurrent,
     Transformer,
 )
 
 TINY = {"d_model": 16, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "dropout": 0.0}
+DECODER = {"patch": 3, "d_model": 16, "n_heads": 2, "d_ff": 16, "layers": 1, "dropout": 0.0}
 MODELS = {
     "linear": Linear(),
     "informer": Informer(**TINY),
@@ -25,11 +28,15 @@ MODELS = {
     "patch": PatchTransformer(**TINY, patch=6, stride=3),
     "inverted": InvertedTransformer(**TINY),
     "recurrent": Recurrent(hidden=16, dropout=0.0),
+    "decoder": DecoderTransformer(**DECODER),
+    "masked": MaskedTransformer(**TINY, patch=3),
 }
 BARE = {
     "patch": PatchTransformer(**TINY, patch=6, stride=3, skip=False),
     "patch_joint": PatchTransformer(**TINY, patch=6, stride=3, channels="joint", skip=False),
     "inverted": InvertedTransformer(**TINY, skip=False),
+    "decoder": DecoderTransformer(**DECODER, skip=False),
+    "masked": MaskedTransformer(**TINY, patch=3, skip=False),
     "gru": Recurrent(hidden=16, dropout=0.0, skip=False),
     "lstm": Recurrent(hidden=16, dropout=0.0, cell="lstm", skip=False),
     "gru_fixed": Recurrent(hidden=16, dropout=0.0, attention=False, skip=False),

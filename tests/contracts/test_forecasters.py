@@ -18,9 +18,11 @@ from tsformer.errors import MissingColumn, MissingValues, ParameterError
 from tsformer.estimators import PanelForecaster
 from tsformer.heads import Point
 from tsformer.models import (
+    DecoderTransformer,
     Informer,
     InvertedTransformer,
     Linear,
+    MaskedTransformer,
     PatchTransformer,
     Recurrent,
     Transformer,
@@ -42,6 +44,10 @@ FORECASTERS = {
     "patch": Forecaster(PatchTransformer(**TINY, patch=4, stride=2), **FIT, training=ONE),
     "inverted": Forecaster(InvertedTransformer(**TINY), **FIT, training=ONE),
     "recurrent": Forecaster(Recurrent(hidden=8), **FIT, training=ONE),
+    "decoder": Forecaster(
+        DecoderTransformer(patch=3, d_model=8, n_heads=1, d_ff=8, layers=1), **FIT, training=ONE
+    ),
+    "masked": Forecaster(MaskedTransformer(**TINY, patch=3), **FIT, training=ONE),
     "seasonal_naive": SeasonalNaive(horizon=HORIZON),
     "drift": Drift(horizon=HORIZON),
 }

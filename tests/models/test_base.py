@@ -8,9 +8,11 @@ from tsformer import models
 from tsformer.heads import Point, Quantiles
 from tsformer.models import (
     Architecture,
+    DecoderTransformer,
     Informer,
     InvertedTransformer,
     Linear,
+    MaskedTransformer,
     PatchTransformer,
     Recurrent,
     Transformer,
@@ -21,6 +23,7 @@ from tsformer.windows import Sizes
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 1}
 DEEP_ENCODER = {**TINY, "encoder_layers": 2}
 DEEP = {**DEEP_ENCODER, "decoder_layers": 2}
+TINY_DECODER = {"d_model": 8, "n_heads": 2, "d_ff": 8, "layers": 1, "patch": 2}
 MODELS = {
     "informer": Informer(**TINY),
     "informer_sparse": Informer(**DEEP, exact_below=0, factor=1),
@@ -41,6 +44,10 @@ MODELS = {
     "inverted_pre": InvertedTransformer(**TINY, norm="pre", skip=False),
     "linear_last": Linear(centre="last"),
     "linear_split": Linear(decomposition=3),
+    "decoder": DecoderTransformer(**TINY_DECODER),
+    "decoder_bare": DecoderTransformer(**{**TINY_DECODER, "patch": 3}, norm="post", skip=False),
+    "masked": MaskedTransformer(**TINY, patch=2),
+    "masked_post": MaskedTransformer(**TINY, patch=3, norm="post", skip=False),
 }
 SIZES = {
     "plain": Sizes(context=6, horizon=3),
@@ -160,7 +167,8 @@ def test_supervision_fits_the_loss(model, sizes, head, build, make_batch):
     raw, target, weight = network.supervise(standardised)
     assert raw.shape[:-1] == target.shape == weight.shape
     assert raw.shape[-1] == head.width
-    assert torch.equal(weight > 0, batch.future_observed)
+    # what is predicted inside the context stands before the future
+    assert torch.equal(weight[:, -sizes.horizon :] > 0, batch.future_observed)
     loss = head.loss(raw, target, weight)
     assert loss.isfinite()
     trained = [weight for weight in network.parameters() if weight.requires_grad]

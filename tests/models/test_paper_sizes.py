@@ -18,9 +18,11 @@ import torch
 
 from tsformer.heads import Point
 from tsformer.models import (
+    DecoderTransformer,
     Informer,
     InvertedTransformer,
     Linear,
+    MaskedTransformer,
     PatchTransformer,
     Recurrent,
     Transformer,
@@ -122,6 +124,28 @@ CASES = {
         ETT,
         12_051_007,
     ),
+    # Das et al.: d = f = 1280, patches of 32; two of the 20 layers, which make 200 million
+    # patch embedding (32 x 2 + 2) x 1280 + 1280                                   85,760
+    # 2 blocks: attention 6,558,720, feed-forward 3,279,360, 2 norms of 2,560  19,686,400
+    # last norm                                                                     2,560
+    # output 1280 x 32 + 32                                                        40,992
+    "decoder": (
+        DecoderTransformer(patch=32, d_model=1280, n_heads=16, d_ff=1280, layers=2, skip=False),
+        Sizes(context=512, horizon=96, target=7),
+        19_815_712,
+    ),
+    # d = 128, f = 512, patches of 12
+    # patch embedding (12 x 2) x 128 + 128, and the hidden patch 128                3,328
+    # 3 blocks: attention 66,048, feed-forward 131,712, 2 norms of 256            594,816
+    # last norm                                                                       256
+    # output 128 x 12 + 12                                                          1,548
+    "masked": (
+        MaskedTransformer(
+            patch=12, d_model=128, n_heads=16, d_ff=512, encoder_layers=3, dropout=0.2, skip=False
+        ),
+        Sizes(context=512, horizon=96, target=7),
+        599_948,
+    ),
     # 336 x 96 weights, and an offset for each of 96 x 7 points
     "nlinear": (Linear(centre="last"), Sizes(context=336, horizon=96, target=7), 32_928),
     # twice the weights: 2 x 336 x 96 + 96 x 7
@@ -141,7 +165,15 @@ def test_parameters_and_shape_are_those_of_the_paper(model, sizes, parameters, m
 
 def test_a_skip_adds_a_ridge_and_nothing_else():
     sizes = Sizes(context=96, horizon=24, target=7)
-    for kind in (Informer, Transformer, PatchTransformer, InvertedTransformer, Recurrent):
+    for kind in (
+        DecoderTransformer,
+        Informer,
+        InvertedTransformer,
+        MaskedTransformer,
+        PatchTransformer,
+        Recurrent,
+        Transformer,
+    ):
         with torch.random.fork_rng():
             counts = [
                 sum(weight.numel() for weight in kind(skip=skip).build(sizes, Point()).parameters())

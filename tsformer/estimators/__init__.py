@@ -5,12 +5,15 @@ from tsformer.estimators.contract import Forecasts, PanelForecaster, windows_of
 from tsformer.estimators.forecaster import Forecaster
 from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import load
+from tsformer.estimators.pretrainer import MaskedPretrainer, PretrainedWeights
 
 __all__ = [
     "Drift",
     "Forecaster",
     "Forecasts",
+    "MaskedPretrainer",
     "PanelForecaster",
+    "PretrainedWeights",
     "SeasonalNaive",
     "load",
     "naive_scale",

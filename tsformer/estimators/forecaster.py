@@ -15,6 +15,7 @@ from tsformer.estimators.contract import Forecasting, PanelForecaster, windows_o
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
 from tsformer.estimators.persistence import savable
+from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.frames import Panel, Policy, Schema
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, WindowScaling
@@ -100,9 +101,23 @@ class Forecaster(PanelForecaster):
         default="window",
         choices=("window", "none"),
     )
+    start: PretrainedWeights | None = param(
+        "Weights to start from, such as MaskedPretrainer.weights_, instead of random ones; model "
+        "None is then the model they come from. A saved file does not hold them.",
+        default=None,
+    )
     random_state: int = param(
         "Seed of weights, order and noise; same seed, same weights.", default=0, low=0
     )
+
+    def check(self) -> None:
+        """Raise ``ParameterError`` for the first parameter that is out of range."""
+        super().check()
+        if not isinstance(self.start, PretrainedWeights | None):
+            raise ParameterError(
+                f"Forecaster(start={self.start!r}): start must be pretrained weights, such as "
+                "MaskedPretrainer(...).fit(data).weights_"
+            )
 
     @property
     def _settings(self) -> Training:
@@ -121,7 +136,7 @@ class Forecaster(PanelForecaster):
         settings = self._settings
         self.head_ = copy.deepcopy(self.head) or Quantiles()  # what is set later moves no fit
         self.context_ = self.context or default_context(panel, self.horizon_)
-        self.model_ = copy.deepcopy(self.model) or default_model(panel, self.context_, self.horizon_)
+        self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
         self._tail = panel.tail(max(self.context_, usable_season(panel)))
         data = self._windows(panel, self._validation_rows(panel))
         if len(data.validation) == 0:
@@ -137,6 +152,11 @@ class Forecaster(PanelForecaster):
             self._train(self._windows(panel, None), again)
         if self.skill_ <= 0:
             warnings.warn(_NO_SKILL.format(self.model_, self.skill_), stacklevel=3)
+
+    def _default_model(self, panel: Panel) -> Architecture:
+        if self.start is None:
+            return default_model(panel, self.context_, self.horizon_)
+        return copy.deepcopy(self.start.model)
 
     def _windows(self, panel: Panel, validation: Any) -> "WindowDataModule":
         from tsformer.training import WindowDataModule  # Lightning is loaded by the first fit
@@ -155,6 +175,8 @@ class Forecaster(PanelForecaster):
 
         seed = self.random_state
         network = build_network(self.model_, data.sizes, self.head_, random_state=seed)
+        if self.start is not None:
+            self.start.load_into(network, self.model_)
         module = ForecastModule(
             network, self.head_, settings, scaling=self.scaling, random_state=seed
         )

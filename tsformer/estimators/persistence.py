@@ -86,13 +86,15 @@ def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = F
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
     tensors: dict[str, np.ndarray[Any, Any]] = {}
-    names = set(forecaster.get_params(deep=False))
-    fitted = {name: value for name, value in vars(forecaster).items() if name not in names}
+    given = forecaster.get_params(deep=False)
+    fitted = {name: value for name, value in vars(forecaster).items() if name not in given}
+    if "start" in given:  # where a fit began is of no use to what came of it
+        given["start"] = None
     try:
         document = {
             "format": _FORMAT,
             "estimator": type(forecaster).__name__,
-            "params": _encoded(forecaster.get_params(deep=False), tensors, "params"),
+            "params": _encoded(given, tensors, "params"),
             "fitted": _encoded(fitted, tensors, "fitted"),
         }
     except TypeError as problem:

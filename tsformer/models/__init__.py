@@ -1,9 +1,11 @@
 """Models: small values that build networks. A new model is one file here."""
 
 from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
+from tsformer.models.decoder import DecoderTransformer
 from tsformer.models.informer import Informer
 from tsformer.models.inverted import InvertedTransformer
 from tsformer.models.linear import Linear
+from tsformer.models.masked import MaskedTransformer
 from tsformer.models.patch import PatchTransformer
 from tsformer.models.recurrent import Recurrent
 from tsformer.models.scaling import WindowScaling
@@ -11,9 +13,11 @@ from tsformer.models.transformer import Transformer
 
 __all__ = [
     "Architecture",
+    "DecoderTransformer",
     "Informer",
     "InvertedTransformer",
     "Linear",
+    "MaskedTransformer",
     "Network",
     "PatchTransformer",
     "Recurrent",

@@ -27,6 +27,7 @@ TINY_DECODER = {"d_model": 8, "n_heads": 2, "d_ff": 8, "layers": 1, "patch": 2}
 MODELS = {
     "informer": Informer(**TINY),
     "informer_sparse": Informer(**DEEP, exact_below=0, factor=1),
+    "informer_sparse_decoder": Informer(**TINY, exact_below=0, decoder_attention="prob_sparse"),
     "informer_pre": Informer(**TINY, norm="pre", skip=False, start=0),
     "one_shot": Transformer(**DEEP),
     "one_shot_pre": Transformer(**TINY, norm="pre", skip=False, start=0),

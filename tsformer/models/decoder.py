@@ -1,6 +1,6 @@
 """The decoder-only transformer: each patch forecasts the next one, as far as you like."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
@@ -9,16 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
-from tsformer.models.skip import TrainedSkip
+from tsformer.models.attentive import Attentive
+from tsformer.models.base import Supervision
+from tsformer.models.skip import SkipNetwork, TrainedSkip
 from tsformer.models.tokens import Columns, key_mask, planned_columns, window_columns
 from tsformer.nn import (
     Dropout,
-    EncoderBlock,
-    FeedForward,
-    FullAttention,
     KeyValueCache,
-    MultiHeadAttention,
     PatchEmbedding,
     RotaryPositions,
 )
@@ -29,7 +26,7 @@ __all__ = ["DecoderTransformer", "RunningStatistics", "running_statistics"]
 
 
 @params
-class DecoderTransformer(Architecture):
+class DecoderTransformer(Attentive):
     """Causal blocks over patches; every patch forecasts the one behind it.
 
     Each target is a series of its own, forecast with weights that all share. Patches are counted
@@ -71,26 +68,12 @@ class DecoderTransformer(Architecture):
 
     _: KW_ONLY
     patch: int = param("Steps in a patch.", default=16, low=1)
-    d_model: int = param("Width of every layer's output.", default=64, low=1)
-    n_heads: int = param("Attention heads; must divide d_model.", default=4, low=1)
-    d_ff: int = param("Width inside the feed-forward parts.", default=128, low=1)
     layers: int = param("Causal blocks.", default=2, low=1)
-    dropout: float = param("Share of activations dropped in training.", default=0.1, low=0, below=1)
-    attention_dropout: float = param(
-        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
-        default=0.0,
-        low=0,
-        below=1,
-    )
-    activation: Literal["gelu", "relu"] = param(
-        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
-    )
     norm: Literal["post", "pre"] = param(
         "LayerNorm after each residual sum, or before each part.",
         default="pre",
         choices=("post", "pre"),
     )
-    skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
 
     def build(self, sizes: Sizes, head: Head) -> "DecoderNetwork":
         """The network, with fresh weights."""
@@ -147,7 +130,7 @@ class _Window(NamedTuple):
     time: Tensor
 
 
-class DecoderNetwork(Network):
+class DecoderNetwork(SkipNetwork):
     """The network of a :class:`DecoderTransformer`; targets are rows."""
 
     def __init__(self, spec: DecoderTransformer, sizes: Sizes, head: Head) -> None:
@@ -165,13 +148,12 @@ class DecoderNetwork(Network):
             _embedding(spec, sizes.known + sizes.static, planned) if has_plan else None
         )
         self.dropout = Dropout(spec.dropout)
-        self.blocks = nn.ModuleList(_block(spec) for _ in range(spec.layers))
+        self.blocks = nn.ModuleList(
+            spec.encoder_block(rotate=RotaryPositions()) for _ in range(spec.layers)
+        )
         self.norm = nn.LayerNorm(spec.d_model)
         self.output = nn.Linear(spec.d_model, spec.patch * head.width)
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if spec.skip else None
-        if spec.skip:  # start from the ridge forecast, not from noise around it
-            nn.init.zeros_(self.output.weight)
-            nn.init.zeros_(self.output.bias)
+        self.carry_skip(sizes, self.output, wanted=spec.skip)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """Feed each patch of points back; keys and values of earlier patches are kept."""
@@ -221,13 +203,6 @@ class DecoderNetwork(Network):
             known = (place % self.patch < self.sizes.horizon) | (place >= inside)
             counts = counts & known[:, None]
         return raw, target[:, -steps:], counts * batch.weight[:, None, None]
-
-    def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
-    ) -> None:
-        """Fit the linear skip."""
-        if self.skip is not None:
-            self.skip.fit_ridge(train, validation)
 
     def _decode(
         self,
@@ -332,16 +307,3 @@ def _embedding(
     if not features and not levels:
         return None
     return PatchEmbedding(features, spec.d_model, levels, patch=spec.patch, stride=spec.patch)
-
-
-def _block(spec: DecoderTransformer) -> EncoderBlock:
-    attention = MultiHeadAttention(
-        spec.d_model,
-        spec.n_heads,
-        attend=FullAttention(spec.attention_dropout),
-        rotate=RotaryPositions(),
-    )
-    feed_forward = FeedForward(
-        spec.d_model, spec.d_ff, dropout=spec.dropout, activation=spec.activation
-    )
-    return EncoderBlock(attention, feed_forward, norm=spec.norm, dropout=spec.dropout)

@@ -1,6 +1,5 @@
 """The Informer: ProbSparse attention, distilling, and all horizon steps in one pass."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 from jaxtyping import Float
@@ -8,18 +7,13 @@ from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, WindowScaler
-from tsformer.models.skip import TrainedSkip
+from tsformer.models.attentive import Attentive
+from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import TokenEmbedding, hidden_steps, window_columns
 from tsformer.nn import (
     Decoder,
-    DecoderBlock,
     Distilling,
     Encoder,
-    EncoderBlock,
-    FeedForward,
-    FullAttention,
-    MultiHeadAttention,
     ProbSparse,
 )
 from tsformer.params import KW_ONLY, param, params
@@ -29,7 +23,7 @@ __all__ = ["Informer"]
 
 
 @params
-class Informer(Architecture):
+class Informer(Attentive):
     """Encoder with ProbSparse attention and distilling, one-shot generative decoder.
 
     The decoder reads the last ``start`` steps of the context and a place for each step of the
@@ -48,8 +42,8 @@ class Informer(Architecture):
       ``sampling="per_query"`` is theirs.
     - Below 96 steps attention is exact, which is faster and better; ``exact_below=0`` is the
       paper's.
-    - The decoder's self-attention is exact: the authors' masked ProbSparse lets later steps
-      choose which earlier ones are active.
+    - The decoder's self-attention is exact; with ``decoder_attention="prob_sparse"`` it is our
+      causal ProbSparse. The authors' lets later steps choose which earlier ones are active.
     - Attention weights are not dropped (``attention_dropout=0``): the fused kernels are several
       times faster without.
     - Distilling normalises each step (``distilling_norm="layer"``), so that a series does not
@@ -63,26 +57,8 @@ class Informer(Architecture):
     """
 
     _: KW_ONLY
-    d_model: int = param("Width of every layer's output.", default=64, low=1)
-    n_heads: int = param("Attention heads; must divide d_model.", default=4, low=1)
-    d_ff: int = param("Width inside the feed-forward parts.", default=128, low=1)
     encoder_layers: int = param("Encoder blocks.", default=2, low=1)
     decoder_layers: int = param("Decoder blocks.", default=1, low=1)
-    dropout: float = param("Share of activations dropped in training.", default=0.1, low=0, below=1)
-    attention_dropout: float = param(
-        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
-        default=0.0,
-        low=0,
-        below=1,
-    )
-    activation: Literal["gelu", "relu"] = param(
-        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
-    )
-    norm: Literal["post", "pre"] = param(
-        "LayerNorm after each residual sum, or before each part.",
-        default="post",
-        choices=("post", "pre"),
-    )
     factor: int = param("Queries kept and keys sampled, in units of ln(length).", default=5, low=1)
     sampling: Literal["shared", "per_query"] = param(
         "One key sample per head, or one per query.",
@@ -96,11 +72,15 @@ class Informer(Architecture):
     distilling_norm: Literal["layer", "batch"] = param(
         "What normalises a distilled step.", default="layer", choices=("layer", "batch")
     )
+    decoder_attention: Literal["exact", "prob_sparse"] = param(
+        "Self-attention of the decoder, causal either way.",
+        default="exact",
+        choices=("exact", "prob_sparse"),
+    )
     start: int | None = param(
         "Context steps the decoder starts from; None is half the context.", default=None, low=0
     )
     kernel: int = param("Steps each value embedding looks at, an odd number.", default=3, low=1)
-    skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
 
     def build(self, sizes: Sizes, head: Head) -> "InformerNetwork":
         """The network, with fresh weights."""
@@ -111,7 +91,7 @@ class Informer(Architecture):
         return InformerNetwork(self, sizes, head)
 
 
-class InformerNetwork(Network):
+class InformerNetwork(SkipNetwork):
     """The network of an :class:`Informer`."""
 
     def __init__(self, spec: Informer, sizes: Sizes, head: Head) -> None:
@@ -122,19 +102,17 @@ class InformerNetwork(Network):
             TokenEmbedding(sizes, spec.d_model, kernel=spec.kernel, dropout=spec.dropout)
             for _ in range(2)
         )
-        blocks = [_encoder_block(spec) for _ in range(spec.encoder_layers)]
+        blocks = [spec.encoder_block(_prob_sparse(spec)) for _ in range(spec.encoder_layers)]
         distillings = [Distilling(spec.d_model, norm=spec.distilling_norm) for _ in blocks[1:]]
         self.encoder = Encoder(
             blocks, distillings if spec.distilling else None, nn.LayerNorm(spec.d_model)
         )
         self.decoder = Decoder(
-            [_decoder_block(spec) for _ in range(spec.decoder_layers)], nn.LayerNorm(spec.d_model)
+            [spec.decoder_block(_own_attention(spec)) for _ in range(spec.decoder_layers)],
+            nn.LayerNorm(spec.d_model),
         )
         self.output = nn.Linear(spec.d_model, sizes.target * head.width)
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if spec.skip else None
-        if spec.skip:  # start from the ridge forecast, not from noise around it
-            nn.init.zeros_(self.output.weight)
-            nn.init.zeros_(self.output.bias)
+        self.carry_skip(sizes, self.output, wanted=spec.skip)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
@@ -151,32 +129,15 @@ class InformerNetwork(Network):
             raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
         return raw
 
-    def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
-    ) -> None:
-        """Fit the linear skip."""
-        if self.skip is not None:
-            self.skip.fit_ridge(train, validation)
+
+def _own_attention(spec: Informer) -> ProbSparse | None:
+    return _prob_sparse(spec) if spec.decoder_attention == "prob_sparse" else None
 
 
-def _encoder_block(spec: Informer) -> EncoderBlock:
-    attend = ProbSparse(
+def _prob_sparse(spec: Informer) -> ProbSparse:
+    return ProbSparse(
         spec.factor,
         sampling=spec.sampling,
         dropout=spec.attention_dropout,
         exact_below=spec.exact_below,
     )
-    attention = MultiHeadAttention(spec.d_model, spec.n_heads, attend=attend)
-    return EncoderBlock(attention, _feed_forward(spec), norm=spec.norm, dropout=spec.dropout)
-
-
-def _decoder_block(spec: Informer) -> DecoderBlock:
-    own, cross = (
-        MultiHeadAttention(spec.d_model, spec.n_heads, attend=FullAttention(spec.attention_dropout))
-        for _ in range(2)
-    )
-    return DecoderBlock(own, cross, _feed_forward(spec), norm=spec.norm, dropout=spec.dropout)
-
-
-def _feed_forward(spec: Informer) -> FeedForward:
-    return FeedForward(spec.d_model, spec.d_ff, dropout=spec.dropout, activation=spec.activation)

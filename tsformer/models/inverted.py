@@ -1,23 +1,18 @@
 """The inverted transformer: a variable is a token, and attention runs across variables."""
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, WindowScaler
-from tsformer.models.skip import TrainedSkip
+from tsformer.models.attentive import Attentive
+from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import key_mask
 from tsformer.nn import (
     Dropout,
     Encoder,
-    EncoderBlock,
-    FeedForward,
-    FullAttention,
-    MultiHeadAttention,
     StepEmbedding,
 )
 from tsformer.params import KW_ONLY, param, params
@@ -27,7 +22,7 @@ __all__ = ["InvertedTransformer"]
 
 
 @params
-class InvertedTransformer(Architecture):
+class InvertedTransformer(Attentive):
     """Encoder whose tokens are variables: each is its whole course over the window.
 
     Attention runs across variables, the feed-forward parts along time. Targets share all weights,
@@ -60,33 +55,14 @@ class InvertedTransformer(Architecture):
     """
 
     _: KW_ONLY
-    d_model: int = param("Width of every layer's output.", default=64, low=1)
-    n_heads: int = param("Attention heads; must divide d_model.", default=4, low=1)
-    d_ff: int = param("Width inside the feed-forward parts.", default=128, low=1)
     encoder_layers: int = param("Encoder blocks.", default=2, low=1)
-    dropout: float = param("Share of activations dropped in training.", default=0.1, low=0, below=1)
-    attention_dropout: float = param(
-        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
-        default=0.0,
-        low=0,
-        below=1,
-    )
-    activation: Literal["gelu", "relu"] = param(
-        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
-    )
-    norm: Literal["post", "pre"] = param(
-        "LayerNorm after each residual sum, or before each part.",
-        default="post",
-        choices=("post", "pre"),
-    )
-    skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
 
     def build(self, sizes: Sizes, head: Head) -> "InvertedNetwork":
         """The network, with fresh weights."""
         return InvertedNetwork(self, sizes, head)
 
 
-class InvertedNetwork(Network):
+class InvertedNetwork(SkipNetwork):
     """The network of an :class:`InvertedTransformer`."""
 
     def __init__(self, spec: InvertedTransformer, sizes: Sizes, head: Head) -> None:
@@ -106,14 +82,11 @@ class InvertedNetwork(Network):
         )
         self.dropout = Dropout(spec.dropout)
         self.encoder = Encoder(
-            [_encoder_block(spec) for _ in range(spec.encoder_layers)],
+            [spec.encoder_block() for _ in range(spec.encoder_layers)],
             norm=nn.LayerNorm(spec.d_model),
         )
         self.output = nn.Linear(spec.d_model, sizes.horizon * head.width)
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if spec.skip else None
-        if spec.skip:  # start from the ridge forecast, not from noise around it
-            nn.init.zeros_(self.output.weight)
-            nn.init.zeros_(self.output.bias)
+        self.carry_skip(sizes, self.output, wanted=spec.skip)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass, from the tokens of the targets."""
@@ -124,13 +97,6 @@ class InvertedNetwork(Network):
         if self.skip is not None:
             raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
         return raw
-
-    def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
-    ) -> None:
-        """Fit the linear skip."""
-        if self.skip is not None:
-            self.skip.fit_ridge(train, validation)
 
     def embed(
         self, batch: Batch
@@ -190,13 +156,3 @@ class CourseEmbedding(nn.Module):
         values = torch.cat([values.masked_fill(~present, 0), *numbers], dim=-1)
         present = torch.cat([present, codes > 0], dim=-1)
         return self.course(values.mT, present.mT) + self.names, present.any(1)
-
-
-def _encoder_block(spec: InvertedTransformer) -> EncoderBlock:
-    attention = MultiHeadAttention(
-        spec.d_model, spec.n_heads, attend=FullAttention(spec.attention_dropout)
-    )
-    feed_forward = FeedForward(
-        spec.d_model, spec.d_ff, dropout=spec.dropout, activation=spec.activation
-    )
-    return EncoderBlock(attention, feed_forward, norm=spec.norm, dropout=spec.dropout)

@@ -10,16 +10,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
-from tsformer.models.skip import TrainedSkip
+from tsformer.models.attentive import Attentive
+from tsformer.models.base import Network, Supervision, WindowScaler
+from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import key_mask, window_columns
 from tsformer.nn import (
     Dropout,
     Encoder,
-    EncoderBlock,
-    FeedForward,
-    FullAttention,
-    MultiHeadAttention,
     PatchEmbedding,
     RotaryPositions,
     Scaling,
@@ -34,7 +31,7 @@ __all__ = ["MaskedNetwork", "MaskedTransformer", "Rebuilding", "hidden_patches"]
 
 
 @params
-class MaskedTransformer(Architecture):
+class MaskedTransformer(Attentive):
     """Encoder over patches of context and horizon that rebuilds those that are hidden.
 
     Each target is a series of its own, forecast with weights that all share. A hidden patch is
@@ -75,33 +72,19 @@ class MaskedTransformer(Architecture):
 
     _: KW_ONLY
     patch: int = param("Steps in a patch.", default=8, low=1)
-    d_model: int = param("Width of every layer's output.", default=64, low=1)
-    n_heads: int = param("Attention heads; must divide d_model.", default=4, low=1)
-    d_ff: int = param("Width inside the feed-forward parts.", default=128, low=1)
     encoder_layers: int = param("Encoder blocks.", default=3, low=1)
-    dropout: float = param("Share of activations dropped in training.", default=0.1, low=0, below=1)
-    attention_dropout: float = param(
-        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
-        default=0.0,
-        low=0,
-        below=1,
-    )
-    activation: Literal["gelu", "relu"] = param(
-        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
-    )
     norm: Literal["post", "pre"] = param(
         "LayerNorm after each residual sum, or before each part.",
         default="pre",
         choices=("post", "pre"),
     )
-    skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
 
     def build(self, sizes: Sizes, head: Head) -> "MaskedNetwork":
         """The network, with fresh weights."""
         return MaskedNetwork(self, sizes, head)
 
 
-class MaskedNetwork(Network):
+class MaskedNetwork(SkipNetwork):
     """The network of a :class:`MaskedTransformer`; targets are rows."""
 
     def __init__(self, spec: MaskedTransformer, sizes: Sizes, head: Head) -> None:
@@ -121,13 +104,11 @@ class MaskedNetwork(Network):
         )
         self.dropout = Dropout(spec.dropout)
         self.encoder = Encoder(
-            [_block(spec) for _ in range(spec.encoder_layers)], norm=nn.LayerNorm(spec.d_model)
+            [spec.encoder_block(rotate=RotaryPositions()) for _ in range(spec.encoder_layers)],
+            norm=nn.LayerNorm(spec.d_model),
         )
         self.output = nn.Linear(spec.d_model, spec.patch * head.width)
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if spec.skip else None
-        if spec.skip:  # start from the ridge forecast, not from noise around it
-            nn.init.zeros_(self.output.weight)
-            nn.init.zeros_(self.output.bias)
+        self.carry_skip(sizes, self.output, wanted=spec.skip)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """Rebuild the horizon, all of it at once."""
@@ -318,16 +299,3 @@ class _Remainders:
             raw = self.network.forecast_alone(standardised)
             point = head.point(head.restore(raw, torch.zeros_like(scale), scale))
             yield batch._replace(future_target=batch.future_target - point.detach())
-
-
-def _block(spec: MaskedTransformer) -> EncoderBlock:
-    attention = MultiHeadAttention(
-        spec.d_model,
-        spec.n_heads,
-        attend=FullAttention(spec.attention_dropout),
-        rotate=RotaryPositions(),
-    )
-    feed_forward = FeedForward(
-        spec.d_model, spec.d_ff, dropout=spec.dropout, activation=spec.activation
-    )
-    return EncoderBlock(attention, feed_forward, norm=spec.norm, dropout=spec.dropout)

@@ -1,6 +1,5 @@
 """The patch transformer: a stretch of time is a token, and each channel may stand alone."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
@@ -8,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, WindowScaler
-from tsformer.models.skip import TrainedSkip
+from tsformer.models.attentive import Attentive
+from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import (
     TokenEmbedding,
     covariate_columns,
@@ -20,9 +19,6 @@ from tsformer.nn import (
     Dropout,
     Encoder,
     EncoderBlock,
-    FeedForward,
-    FullAttention,
-    MultiHeadAttention,
     PatchEmbedding,
     cut_patches,
     patch_count,
@@ -35,7 +31,7 @@ __all__ = ["PatchTransformer"]
 
 
 @params
-class PatchTransformer(Architecture):
+class PatchTransformer(Attentive):
     """Encoder over patches of the context and one linear map from all of them to the horizon.
 
     The image patches of the Vision Transformer become time patches. With
@@ -87,25 +83,7 @@ class PatchTransformer(Architecture):
         default="independent",
         choices=("independent", "joint"),
     )
-    d_model: int = param("Width of every layer's output.", default=64, low=1)
-    n_heads: int = param("Attention heads; must divide d_model.", default=4, low=1)
-    d_ff: int = param("Width inside the feed-forward parts.", default=128, low=1)
     encoder_layers: int = param("Encoder blocks.", default=3, low=1)
-    dropout: float = param("Share of activations dropped in training.", default=0.1, low=0, below=1)
-    attention_dropout: float = param(
-        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
-        default=0.0,
-        low=0,
-        below=1,
-    )
-    activation: Literal["gelu", "relu"] = param(
-        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
-    )
-    norm: Literal["post", "pre"] = param(
-        "Normalise after each residual sum, or before each part.",
-        default="post",
-        choices=("post", "pre"),
-    )
     patch_norm: Literal["layer", "batch"] = param(
         "What normalises a patch.", default="layer", choices=("layer", "batch")
     )
@@ -114,14 +92,13 @@ class PatchTransformer(Architecture):
         default="learned",
         choices=("learned", "sinusoidal"),
     )
-    skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
 
     def build(self, sizes: Sizes, head: Head) -> "PatchNetwork":
         """The network, with fresh weights."""
         return PatchNetwork(self, sizes, head)
 
 
-class PatchNetwork(Network):
+class PatchNetwork(SkipNetwork):
     """The network of a :class:`PatchTransformer`.
 
     A *group* is what is forecast together: one target or all of them. Groups are rows.
@@ -151,11 +128,8 @@ class PatchNetwork(Network):
         self.output = nn.Linear(count * spec.d_model, sizes.horizon * numbers)
         planned = sizes.known or sizes.known_levels
         self.plan = PlanOutput(sizes, spec.d_model, numbers, spec.dropout) if planned else None
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if spec.skip else None
-        if spec.skip:  # start from the ridge forecast, not from noise around it
-            for output in (self.output, *(() if self.plan is None else (self.plan.output,))):
-                nn.init.zeros_(output.weight)
-                nn.init.zeros_(output.bias)
+        outputs = [self.output] if self.plan is None else [self.output, self.plan.output]
+        self.carry_skip(sizes, *outputs, wanted=spec.skip)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
@@ -168,13 +142,6 @@ class PatchNetwork(Network):
         if self.skip is not None:
             raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
         return raw
-
-    def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
-    ) -> None:
-        """Fit the linear skip."""
-        if self.skip is not None:
-            self.skip.fit_ridge(train, validation)
 
     def encode(self, batch: Batch) -> Float[Tensor, "batch group count d_model"]:
         """The encoded patches of every group."""
@@ -254,13 +221,7 @@ def _encoder(spec: PatchTransformer) -> Encoder:
 
 
 def _encoder_block(spec: PatchTransformer) -> EncoderBlock:
-    attention = MultiHeadAttention(
-        spec.d_model, spec.n_heads, attend=FullAttention(spec.attention_dropout)
-    )
-    feed_forward = FeedForward(
-        spec.d_model, spec.d_ff, dropout=spec.dropout, activation=spec.activation
-    )
-    block = EncoderBlock(attention, feed_forward, norm=spec.norm, dropout=spec.dropout)
+    block = spec.encoder_block()
     if spec.patch_norm == "batch":
         block.around_attention.register_module("norm", _norm(spec))
         block.around_feed_forward.register_module("norm", _norm(spec))

@@ -1,6 +1,5 @@
 """Recurrent encoder-decoder: what attention replaced, and the bottleneck it cured."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
@@ -8,8 +7,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, WindowScaler
-from tsformer.models.skip import TrainedSkip
+from tsformer.models.base import Architecture
+from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import (
     TokenEmbedding,
     hidden_steps,
@@ -113,7 +112,7 @@ class Recurrent(Architecture):
         return RecurrentNetwork(self, sizes, head)
 
 
-class RecurrentNetwork(Network):
+class RecurrentNetwork(SkipNetwork):
     """The network of a :class:`Recurrent`."""
 
     def __init__(self, spec: Recurrent, sizes: Sizes, head: Head) -> None:
@@ -134,10 +133,7 @@ class RecurrentNetwork(Network):
         self.norm = nn.LayerNorm(spec.hidden) if spec.norm else None
         self.dropout = Dropout(spec.dropout)
         self.output = nn.Linear(spec.hidden, sizes.target * head.width)
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if spec.skip else None
-        if spec.skip:  # start from the ridge forecast, not from noise around it
-            nn.init.zeros_(self.output.weight)
-            nn.init.zeros_(self.output.bias)
+        self.carry_skip(sizes, self.output, wanted=spec.skip)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
@@ -148,13 +144,6 @@ class RecurrentNetwork(Network):
         if self.skip is not None:
             raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
         return raw
-
-    def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
-    ) -> None:
-        """Fit the linear skip."""
-        if self.skip is not None:
-            self.skip.fit_ridge(train, validation)
 
     def encode(self, batch: Batch) -> tuple[Float[Tensor, "batch context hidden"], State]:
         """The state after every step of the context, and the last one of every layer."""

@@ -1,6 +1,5 @@
 """The encoder-decoder Transformer: step by step with teacher forcing, or all steps at once."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
@@ -9,8 +8,9 @@ from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
-from tsformer.models.skip import TrainedSkip
+from tsformer.models.attentive import Attentive
+from tsformer.models.base import Supervision
+from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import (
     Columns,
     TokenEmbedding,
@@ -20,12 +20,7 @@ from tsformer.models.tokens import (
 )
 from tsformer.nn import (
     Decoder,
-    DecoderBlock,
     Encoder,
-    EncoderBlock,
-    FeedForward,
-    FullAttention,
-    MultiHeadAttention,
 )
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
@@ -34,7 +29,7 @@ __all__ = ["Transformer"]
 
 
 @params
-class Transformer(Architecture):
+class Transformer(Attentive):
     """Encoder and causal decoder with exact attention, as first described.
 
     With ``decoding="one_shot"`` the decoder answers all horizon steps in one pass. With
@@ -60,26 +55,8 @@ class Transformer(Architecture):
     """
 
     _: KW_ONLY
-    d_model: int = param("Width of every layer's output.", default=64, low=1)
-    n_heads: int = param("Attention heads; must divide d_model.", default=4, low=1)
-    d_ff: int = param("Width inside the feed-forward parts.", default=128, low=1)
     encoder_layers: int = param("Encoder blocks.", default=2, low=1)
     decoder_layers: int = param("Decoder blocks.", default=1, low=1)
-    dropout: float = param("Share of activations dropped in training.", default=0.1, low=0, below=1)
-    attention_dropout: float = param(
-        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
-        default=0.0,
-        low=0,
-        below=1,
-    )
-    activation: Literal["gelu", "relu"] = param(
-        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
-    )
-    norm: Literal["post", "pre"] = param(
-        "LayerNorm after each residual sum, or before each part.",
-        default="post",
-        choices=("post", "pre"),
-    )
     decoding: Literal["one_shot", "autoregressive"] = param(
         "All steps in one pass, or step by step with teacher forcing in training.",
         default="one_shot",
@@ -88,7 +65,6 @@ class Transformer(Architecture):
     start: int | None = param(
         "Context steps the decoder starts from; None is half the context.", default=None, low=0
     )
-    skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
 
     def build(self, sizes: Sizes, head: Head) -> "TransformerNetwork":
         """The network, with fresh weights."""
@@ -101,7 +77,7 @@ class Transformer(Architecture):
         return network(self, sizes, head)
 
 
-class TransformerNetwork(Network):
+class TransformerNetwork(SkipNetwork):
     """What both ways of decoding share: encoder, decoder blocks, output and skip."""
 
     def __init__(self, spec: Transformer, sizes: Sizes, head: Head, *, past: bool) -> None:
@@ -113,39 +89,15 @@ class TransformerNetwork(Network):
             sizes, spec.d_model, kernel=1, dropout=spec.dropout, past=past
         )
         self.encoder = Encoder(
-            [
-                EncoderBlock(
-                    _attention(spec), _feed_forward(spec), norm=spec.norm, dropout=spec.dropout
-                )
-                for _ in range(spec.encoder_layers)
-            ],
+            [spec.encoder_block() for _ in range(spec.encoder_layers)],
             norm=nn.LayerNorm(spec.d_model),
         )
         self.decoder = Decoder(
-            [
-                DecoderBlock(
-                    _attention(spec),
-                    _attention(spec),
-                    _feed_forward(spec),
-                    norm=spec.norm,
-                    dropout=spec.dropout,
-                )
-                for _ in range(spec.decoder_layers)
-            ],
+            [spec.decoder_block() for _ in range(spec.decoder_layers)],
             norm=nn.LayerNorm(spec.d_model),
         )
         self.output = nn.Linear(spec.d_model, sizes.target * head.width)
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if spec.skip else None
-        if spec.skip:  # start from the ridge forecast, not from noise around it
-            nn.init.zeros_(self.output.weight)
-            nn.init.zeros_(self.output.bias)
-
-    def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
-    ) -> None:
-        """Fit the linear skip."""
-        if self.skip is not None:
-            self.skip.fit_ridge(train, validation)
+        self.carry_skip(sizes, self.output, wanted=spec.skip)
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """The memory of the context, and which of it is visible."""
@@ -238,13 +190,3 @@ def _shifted(planned: Columns, target: Tensor, observed: Tensor) -> Columns:
         codes=planned.codes,
         time=planned.time,
     )
-
-
-def _attention(spec: Transformer) -> MultiHeadAttention:
-    return MultiHeadAttention(
-        spec.d_model, spec.n_heads, attend=FullAttention(spec.attention_dropout)
-    )
-
-
-def _feed_forward(spec: Transformer) -> FeedForward:
-    return FeedForward(spec.d_model, spec.d_ff, dropout=spec.dropout, activation=spec.activation)

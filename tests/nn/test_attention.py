@@ -169,3 +169,15 @@ class Largest(TorchDispatchMode):
             if isinstance(tensor, torch.Tensor):
                 self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // 4)
         return output
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_half_precision_is_computed_in_float32_on_a_cpu(causal, autocast):
+    q, k, v = (torch.randn(2, 3, 9, 8) for _ in range(3))
+    narrow = [x.bfloat16() for x in (q, k, v)]
+    mask = torch.rand(2, 1, 9, 9) < 0.7
+    exact = full_attention(*(x.float() for x in narrow), mask=mask, causal=causal).bfloat16()
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        found = full_attention(*narrow, mask=mask, causal=causal)
+    assert found.dtype == torch.bfloat16 and found.equal(exact)

@@ -1,5 +1,6 @@
 """What a backtest found, as tables and as a picture."""
 
+import html
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -84,8 +85,8 @@ class Backtest:
         return f"{self.title}\n{_without_trailing_blanks(table)}"
 
     def _repr_html_(self) -> str:
-        shown = self.summary().style.format(precision=4)
-        return str(shown.set_caption(self.title).to_html())
+        table: str = self.summary().to_html(float_format=lambda value: f"{value:.4g}")
+        return f"<p>{html.escape(self.title)}</p>{table}"
 
     def summary(self) -> pd.DataFrame:
         """One row a forecaster, the best by the first metric on top.

@@ -4,8 +4,9 @@ Only this room imports pytorch_lightning, and only when something other than ``T
 asked for.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tsformer._lazy import attach
 from tsformer.training.settings import Training
 
 if TYPE_CHECKING:
@@ -30,22 +31,16 @@ __all__ = [
     "train",
 ]
 
-_HOMES = {
-    "BestWeights": "callbacks",
-    "WindowDataModule": "data",
-    "train": "fit",
-    "ForecastModule": "module",
-    "InformerModule": "module",
-    "TransformerModule": "module",
-    "build_network": "module",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "BestWeights": "tsformer.training.callbacks",
+            "ForecastModule": "tsformer.training.module",
+            "InformerModule": "tsformer.training.module",
+            "TransformerModule": "tsformer.training.module",
+            "WindowDataModule": "tsformer.training.data",
+            "build_network": "tsformer.training.module",
+            "train": "tsformer.training.fit",
+        },
+    )

@@ -1,7 +1,7 @@
 """Loaders whose order is a function of (seed, epoch) and of nothing else."""
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch.utils.data import BatchSampler, DataLoader, Sampler, SequentialSampler
@@ -10,8 +10,6 @@ from tsformer.windows.batch import Batch
 from tsformer.windows.dataset import WindowDataset
 
 __all__ = ["SeededSampler", "window_loader"]
-
-Item = TypeVar("Item")
 
 
 class SeededSampler(Sampler[int]):

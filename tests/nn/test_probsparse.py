@@ -15,7 +15,10 @@ from tsformer.nn import (
     ProbSparse,
     full_attention,
     logarithmic_count,
+    most_active,
     prob_sparse_attention,
+    sampled_scores,
+    sparsity_measure,
     spread_sample,
 )
 
@@ -203,6 +206,24 @@ class TestPoint5Clamps:
         mask = (torch.arange(30 + padding) < 30).expand(2, -1)
         output = sparse(*padded, factor=2, sampling=sampling, key_mask=mask, query_mask=mask)
         torch.testing.assert_close(output[:, :, :30], sparse(q, k, v, factor=2, sampling=sampling))
+
+
+@both_samplings
+class TestPoint6MeanOfTheSampledKeys:
+    def test_moving_all_keys_changes_no_row(self, sampling):
+        # moves all scores of a query alike; divided by the key length, the measure would move too
+        q, k, v = tensors(queries=60, keys=60)
+        before = sparse(q, k, v, factor=1, sampling=sampling)
+        after = sparse(q, k + 50, v, factor=1, sampling=sampling)
+        torch.testing.assert_close(after, before)
+
+    def test_dividing_by_the_key_length_would_choose_others(self, sampling):
+        q, k, _ = tensors(queries=60, keys=60)
+        sample = spread_sample(q, k + 50, factor=1, sampling=sampling)
+        scores, _ = sampled_scores(q, k + 50, sample, sampling)
+        wrong = scores.amax(-1) - scores.sum(-1) / k.shape[-2]
+        right = most_active(sparsity_measure(scores), 1)[0].sort(-1).values
+        assert not most_active(wrong, 1)[0].sort(-1).values.equal(right)
 
 
 def test_point_5_scattered_padding_changes_nothing_through_multi_head_attention():

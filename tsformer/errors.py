@@ -13,6 +13,7 @@
     │   ├── DuplicateTimestamp            one stamp twice in one series
     │   ├── MissingValues                 NaN where none may be
     │   ├── InfiniteValues                inf, or too large for float32 after scaling
+    │   ├── WrongWeight                   a weight below 0, or none above 0
     │   ├── SeriesTooShort                fewer rows than context + horizon
     │   ├── UnknownSeries                 a series that fit has not seen, where that matters
     │   └── MissingFuture                 known-future covariates absent, late or incomplete
@@ -57,6 +58,7 @@ __all__ = [
     "WrongFrequency",
     "WrongTime",
     "WrongType",
+    "WrongWeight",
 ]
 
 
@@ -102,6 +104,10 @@ class MissingValues(FrameError):
 
 class InfiniteValues(FrameError):
     """Infinite values, or values that do not fit float32 after scaling."""
+
+
+class WrongWeight(FrameError):
+    """A row's weight is negative, or no row has a positive one."""
 
 
 class SeriesTooShort(FrameError):

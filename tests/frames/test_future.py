@@ -125,3 +125,101 @@ def test_other_zones_are_the_same_moments():
     longer = panel.extend(3, future.tz_convert("UTC"))
     assert longer.known[-3:, 0].tolist() == [11, 12, 13]
     assert str(longer.stamps.tz) == "Europe/Paris"
+
+
+class TestOneRowForEverySeries:
+    """A future frame that names no series holds for all of them."""
+
+    plan = rows("2024-01-11", 3, ("a",)).drop(columns="shop")
+
+    @pytest.mark.parametrize(
+        "future",
+        [
+            plan,
+            plan.set_index("when"),
+            plan.iloc[::-1],
+            rows("2024-01-01", 30, ("a",)).drop(columns="shop"),
+            plan.assign(when=plan["when"].dt.as_unit("ns")),
+            plan.assign(when=plan["when"].astype("str")),
+        ],
+    )
+    def test_its_rows_hold_for_all(self, future):
+        longer = PANEL.extend(3, future)
+        assert longer.tail(3).known[:, 0].tolist() == [11, 12, 13, 11, 12, 13]
+        assert longer.tail(3).known_codes[:, 0].tolist() == [2, 1, 2, 2, 1, 2]
+
+    def test_series_that_end_elsewhere(self):
+        history = HISTORY.drop(index=[8, 9])  # a ends two days before b
+        panel = Panel.from_frame(history, PANEL.schema)
+        future = rows("2024-01-09", 5, ("a",)).drop(columns="shop")
+        assert panel.extend(3, future).tail(3).known[:, 0].tolist() == [9, 10, 11, 11, 12, 13]
+        with pytest.raises(MissingFuture, match=r"1 of the 3 rows.*'a'.*2024-01-09.*01-11.*01-13"):
+            panel.extend(3, self.plan)
+
+    def test_other_layouts(self):
+        schema = Schema(target="y", known="price")
+        plan = self.plan[["when", "price"]]
+        for history in (
+            HISTORY.set_index(["shop", "when"])[["y", "price"]],
+            HISTORY.set_index(["shop", "when"])[["y", "price"]].rename_axis([None, None]),
+            HISTORY.set_index("when")[["shop", "y", "price"]],
+        ):
+            panel = Panel.from_frame(history, schema)
+            for future in (plan.set_index("when"), plan.set_index("when").rename_axis(None)):
+                made = panel.extend(3, future).tail(3).known[:, 0].tolist()
+                assert made == [11, 12, 13, 11, 12, 13]
+
+    def test_stamps_that_repeat_need_a_name(self):
+        twice = pd.concat([self.plan, self.plan])
+        with pytest.raises(MissingColumn, match=r"series column 'shop', and its stamps repeat"):
+            PANEL.extend(3, twice)
+        with pytest.raises(MissingFuture, match=r"'price'.*NaN of series 'a' at 2024-01-12"):
+            PANEL.extend(3, self.plan.assign(price=[1.0, np.nan, 3.0]))
+
+
+class TestFutureFrame:
+    """The frame to be filled in comes in the caller's layout and is read back."""
+
+    @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+    @pytest.mark.parametrize(
+        "index", [[], ["when"], ["shop"], ["shop", "when"], ["when", "shop"]], ids=str
+    )
+    def test_it_is_read_back(self, index, zone):
+        history = HISTORY.assign(when=HISTORY["when"].dt.tz_localize(zone))
+        history = history.set_index(index) if index else history
+        schema = Schema(series="shop", target="y", known=["price", "plan"], past="rain")
+        panel = Panel.from_frame(history, schema)
+        blank = panel.future_frame(3)
+        assert sorted([*blank.columns, *filter(None, blank.index.names)]) == [
+            "plan", "price", "shop", "when",
+        ]  # fmt: skip
+        assert list(blank.index.names) == list(history.index.names)
+        assert blank["price"].isna().all()
+        assert blank["price"].dtype == np.float64
+        assert blank["plan"].isna().all()
+        assert blank["plan"].dtype == "str"
+        with pytest.raises(MissingFuture, match=r"'price' .*holds NaN of series 'a' at 2024-01-11"):
+            panel.extend(3, blank)
+        filled = blank.assign(price=np.arange(6.0), plan=["odd", "even"] * 3)
+        longer = panel.extend(3, filled)
+        assert longer.tail(3).known[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
+        assert longer.tail(3).known_codes[:, 0].tolist() == [2, 1, 2, 1, 2, 1]
+
+    def test_one_series_periods_and_arrays(self):
+        one = HISTORY[HISTORY["shop"] == "a"].set_index("when")[["y", "price"]]
+        schema = Schema(target="y", known="price")
+        panel = Panel.from_frame(one.to_period("D"), schema)
+        blank = panel.future_frame(2)
+        assert blank.index.equals(pd.period_range("2024-01-11", periods=2, freq="D").rename("when"))
+        assert panel.extend(2, blank.assign(price=[1.0, 2.0])).known[-2:, 0].tolist() == [1, 2]
+        array = Panel.from_frame(one.to_numpy(), Schema(target="y0", known="y1"))
+        assert array.future_frame(2).to_dict("index").keys() == {10, 11}
+        assert array.extend(2, array.future_frame(2).fillna(5.0)).known[-2:, 0].tolist() == [5, 5]
+
+    def test_without_known_covariates(self):
+        panel = Panel.from_frame(HISTORY, Schema(target="y", past="rain", freq="D"))
+        assert list(panel.future_frame(2).columns) == ["shop", "when"]
+        indexed = HISTORY.set_index(["shop", "when"])
+        blank = Panel.from_frame(indexed, Schema(target="y", past="rain")).future_frame(2)
+        assert blank.shape == (4, 0)
+        assert [*blank.index.names] == ["shop", "when"]

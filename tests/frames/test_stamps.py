@@ -114,3 +114,18 @@ def test_long_frames_with_text_stamps():
     frame.loc[7, "ds"] = "2/1/2024"
     with pytest.raises(WrongTime, match="in row 7"):
         Panel.from_frame(frame)
+
+
+def test_dates_as_objects_are_found_as_the_time():
+    days = [datetime.date(2024, 1, day) for day in (1, 2, 3)]
+    for kind in (datetime.date, pd.Timestamp, np.datetime64):
+        when = pd.Series([kind(str(one)) if kind is np.datetime64 else one for one in days])
+        panel = Panel.from_frame(pd.DataFrame({"when": when, "y": 1.0}))
+        assert panel.schema.time == "when"
+        assert panel.stamps[2] == pd.Timestamp("2024-01-03")
+    arrow = pytest.importorskip("pyarrow")
+    for kind in (arrow.date32(), arrow.date64(), arrow.timestamp("s")):
+        when = pd.Series(pd.array(days, dtype=pd.ArrowDtype(kind)))
+        panel = Panel.from_frame(pd.DataFrame({"when": when, "y": 1.0}))
+        assert panel.stamps.equals(pd.DatetimeIndex(days))
+        assert Panel.from_frame(pd.DataFrame({"y": 1.0}, index=pd.Index(when))).n_rows == 3

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from tsformer.errors import WrongFrequency
 from tsformer.frames.checks import Places
-from tsformer.frames.clock import Freq, advance, guess, name_of, ticks
+from tsformer.frames.clock import Freq, advance, label_of, ticks
+from tsformer.frames.guessing import guess, median_gap
 from tsformer.frames.policy import Policy
 
 __all__ = ["Grid", "find_freq", "full_grid"]
@@ -18,6 +19,7 @@ Ints = NDArray[np.int64]
 
 # a lone stray stamp would otherwise turn into millions of empty rows
 _MOST_ABSENT = 20
+_LISTED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +39,23 @@ class Grid:
         return out
 
 
-def find_freq(stamps: pd.Index, starts: Ints, places: Places, *, asked: Freq | None) -> Freq:
-    """Take the frequency that was asked for, or infer it from the longest series."""
+def find_freq(
+    stamps: pd.Index, starts: Ints, places: Places, *, asked: Freq | None, irregular: bool = False
+) -> Freq:
+    """Take the frequency that was asked for, or infer it; the median gap of irregular stamps."""
     if asked is not None:
         return asked
-    found = guess(stamps, starts)
+    found = median_gap(stamps, starts) if irregular else guess(stamps, starts)
     if found is not None:
         return found
     if not isinstance(stamps, pd.DatetimeIndex) and places.stamps is None:
         return 1
     longest = int(np.diff(starts).max())
+    if irregular:
+        raise WrongFrequency(
+            'Schema(freq="irregular") counts in median gaps, but no series has 2 rows. Give more'
+            " rows, or say the frequency: schema=Schema(freq=...)"
+        )
     raise WrongFrequency(
         f"the frequency cannot be inferred: the longest series has {longest} row"
         f"{'s' if longest > 1 else ''}. Say it: schema=Schema(freq="
@@ -80,7 +89,7 @@ def full_grid(
         raise WrongFrequency(
             f"putting back absent rows would make {totals.sum()} rows out of {len(stamps)}; the"
             f" largest gap is {_gap(stamps, worst)}{_who(places, worst)}. Is a stamp wrong, or"
-            f" another frequency than {name_of(freq)!r} meant? Schema(freq=...)"
+            f" another frequency than {label_of(freq)!r} meant? Schema(freq=...)"
         )
     full = np.concatenate([[0], np.cumsum(totals)]).astype(np.int64)
     rows = np.repeat(full[:-1], lengths) + count
@@ -113,7 +122,7 @@ def _other_freq(
         begin, end = int(starts[series]), int(starts[series + 1])
         own = guess(stamps[begin:end], np.array([0, end - begin]))
         if own is not None:
-            return f"{places.of(int(series))} goes by {name_of(own)!r}".removeprefix(" of ")
+            return f"{places.of(int(series))} goes by {label_of(own)!r}".removeprefix(" of ")
     return None
 
 
@@ -128,7 +137,7 @@ def _refuse(
 ) -> None:
     bad = off | (step != 1)
     row = int(np.argmax(bad))
-    name = name_of(freq)
+    name = label_of(freq)
     if other:
         raise WrongFrequency(
             f"the series have different frequencies: {other}, the others by {name!r}. Forecast"
@@ -138,7 +147,10 @@ def _refuse(
     if off[row] and (first_row or not (step[row] > 1)):
         before = "" if first_row else f" after {stamps[row - 1]}"
         problem = f"{stamps[row]}{before}{_who(places, row)} is not a step of {name!r}"
-        cure = "Correct the stamps, or say another frequency: Schema(freq=...)."
+        cure = (
+            "Correct the stamps, or say another frequency: Schema(freq=...); for stamps without a"
+            ' beat: schema=Schema(freq="irregular").'
+        )
     else:
         expected = advance(stamps[row - 1 : row], np.ones(1, np.int64), freq)[0]
         problem = (
@@ -149,9 +161,37 @@ def _refuse(
             'Put the absent rows back as missing: policy=Policy(gaps="mask", missing="mask"); or'
             " say another frequency: schema=Schema(freq=...)."
         )
+        if isinstance(freq, pd.offsets.BusinessDay) and freq.n == 1:
+            cure += _trading_days(_absent(stamps, step, off, freq), freq)
         if _summer_time(stamps[row - 1], stamps[row]):
             cure += " If summer time began there, give the stamps a zone: dt.tz_localize(...)."
     raise WrongFrequency(f"{problem} ({int(bad.sum())} such places). {cure}")
+
+
+def _trading_days(absent: str, freq: pd.offsets.BusinessDay) -> str:
+    """What to do where absent rows are days off."""
+    free = ', or take the rows as they come: schema=Schema(freq="irregular").'
+    if isinstance(freq, pd.offsets.CustomBusinessDay):
+        return f" If these are days off, add them to the holidays of the frequency: {absent}{free}"
+    return (
+        " If these are trading days, name the days off:"
+        f" Schema(freq=pd.offsets.CustomBusinessDay(holidays={absent})){free}"
+    )
+
+
+def _absent(stamps: pd.Index, step: Ints, off: NDArray[np.bool_], freq: Freq) -> str:
+    """The first days that no series has, as a list to paste."""
+    good = (step > 1) & ~off
+    good[1:] &= ~off[:-1]
+    rows = np.flatnonzero(good)[:_LISTED]
+    if not len(rows):
+        return "[...]"
+    before = stamps[rows - 1].repeat(step[rows] - 1)
+    counts = np.concatenate([np.arange(1, step[row]) for row in rows])
+    missing = advance(before, counts, freq).unique().difference(stamps)
+    days = [str(day.date()) for day in missing[:_LISTED]]
+    more = ", ..." if int(good.sum()) > len(rows) or len(missing) > len(days) else ""
+    return f"[{', '.join(map(repr, days))}{more}]"
 
 
 def _summer_time(before: Any, after: Any) -> bool:

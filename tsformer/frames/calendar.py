@@ -4,20 +4,28 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.frames.holidays import holiday_share
+
 __all__ = ["calendar_features"]
 
 Floats = NDArray[np.float64]
 
 
 def calendar_features(
-    stamps: pd.Index, freq: pd.offsets.BaseOffset | int
+    stamps: pd.Index,
+    freq: pd.offsets.BaseOffset | int,
+    holidays: tuple[str, ...] = (),
+    *,
+    periods: bool = False,
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
     """Cyclic features of the stamps, as many as the frequency can tell apart.
 
     Each cycle gives a sine and a cosine, in local wall time: second of the minute and minute of
     the hour where rows are finer than those, hour of the day below a day, day of the week up to
     two days or business days, day of the month and of the year up to a week, month of the year up
-    to a month, quarter for quarters. Integer time and yearly rows have none.
+    to a month, quarter for quarters. Integer time and yearly rows have none. Days off add a last
+    column ``holiday``: 1 on such a day and 0 elsewhere, for steps of more than a day the share of
+    days off in the period that the stamp names (see ``holiday_share``).
 
     Parameters
     ----------
@@ -25,6 +33,10 @@ def calendar_features(
         ``(rows,)`` stamps.
     freq
         The step between rows.
+    holidays
+        Days off as ISO 8601 dates, such as a resolved ``Schema.holidays``.
+    periods
+        Whether the stamps are the first moments of periods.
 
     Returns
     -------
@@ -46,12 +58,16 @@ def calendar_features(
         return (), np.zeros((len(stamps), 0), np.float32)
     # series of a panel mostly share their stamps
     codes, distinct = pd.factorize(stamps)
-    phases = _phases(pd.DatetimeIndex(distinct), _days_of(freq))
+    days = pd.DatetimeIndex(distinct)
+    phases = _phases(days, _days_of(freq))
     names = tuple(f"{name}_{wave}" for name in phases for wave in ("sin", "cos"))
-    waves = [f(2 * np.pi * phase) for phase in phases.values() for f in (np.sin, np.cos)]
-    if not waves:
+    columns = [f(2 * np.pi * phase) for phase in phases.values() for f in (np.sin, np.cos)]
+    if holidays:
+        names = (*names, "holiday")
+        columns.append(holiday_share(days, freq, holidays, periods=periods))
+    if not columns:
         return (), np.zeros((len(stamps), 0), np.float32)
-    return names, np.stack(waves, axis=1).astype(np.float32)[codes]
+    return names, np.stack(columns, axis=1).astype(np.float32)[codes]
 
 
 def _phases(stamps: pd.DatetimeIndex, days: float) -> dict[str, Floats]:

@@ -18,6 +18,7 @@ from tsformer.errors import (
     InfiniteValues,
     MissingValues,
     WrongType,
+    WrongWeight,
 )
 from tsformer.frames.stamps import is_text
 
@@ -27,6 +28,7 @@ __all__ = [
     "check_observed",
     "check_stamps",
     "check_values",
+    "check_weight",
     "inexact",
     "is_categorical",
     "shown",
@@ -165,18 +167,30 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
     )
 
 
-def check_values(values: Floats, names: Sequence[str], places: Places, *, masked: bool) -> None:
+def check_values(
+    values: Floats,
+    names: Sequence[str],
+    places: Places,
+    *,
+    masked: bool,
+    ignored: NDArray[np.bool_] | None = None,
+) -> None:
     """Refuse infinite values, and missing ones unless they are masked.
 
     Parameters
     ----------
     values
         ``(rows, columns)`` in sorted order.
+    ignored
+        ``(rows,)`` rows that may hold anything.
     """
-    if np.isfinite(values).all():
+    finite = np.isfinite(values)
+    if ignored is not None:
+        finite |= ignored[:, None]
+    if finite.all():
         return
     for position, name in enumerate(names):
-        column = values[:, position]
+        column = np.where(finite[:, position], 0.0, values[:, position])
         infinite = np.isinf(column)
         if infinite.any():
             raise InfiniteValues(
@@ -191,14 +205,44 @@ def check_values(values: Floats, names: Sequence[str], places: Places, *, masked
             )
 
 
-def check_observed(target: Floats, starts: Ints, places: Places) -> None:
-    """Refuse a series in which no target was ever observed."""
+def check_observed(
+    target: Floats, starts: Ints, places: Places, ignored: NDArray[np.bool_]
+) -> None:
+    """Refuse a series in which no target was ever observed outside of what is ignored."""
     seen = np.logical_or.reduceat(~np.isnan(target).all(axis=1), starts[:-1])
     if not seen.all():
         bad = int(np.argmin(seen))
+        left_out = int(ignored[starts[bad] : starts[bad + 1]].sum())
+        cause = f", {left_out} of which Policy(ignore=...) masks" if left_out else ""
+        cure = " or ignore less of it" if left_out else ""
         raise MissingValues(
-            f"every target{places.of(bad)} is NaN in all {int(np.diff(starts)[bad])} rows"
-            f" ({int((~seen).sum())} such series). Drop it: there is nothing to learn from."
+            f"every target{places.of(bad)} is NaN in all {int(np.diff(starts)[bad])} rows{cause}"
+            f" ({int((~seen).sum())} such series). Drop it{cure}: there is nothing to learn from."
+        )
+
+
+def check_weight(weight: Floats, name: str, places: Places, *, fitting: bool) -> None:
+    """Refuse weights that are missing, infinite or negative, or all zero in a fit.
+
+    Parameters
+    ----------
+    weight
+        ``(rows,)`` in sorted order.
+    """
+    for bad, what, kind in (
+        (np.isnan(weight), "NaN", MissingValues),
+        (np.isinf(weight), "inf", InfiniteValues),
+        (weight < 0, "a negative number", WrongWeight),
+    ):
+        if bad.any():
+            raise kind(
+                f"weight column {name!r} holds {what}: {places.first(bad)}. A weight is a number"
+                " of 0 or more; 0 leaves a row out."
+            )
+    if fitting and not weight.any():
+        raise WrongWeight(
+            f"weight column {name!r} is 0 in all {len(weight)} rows: there is nothing to learn"
+            " from. Give some rows a positive weight, or leave Schema(weight=...) out."
         )
 
 

@@ -1,8 +1,8 @@
-"""Frequencies: naming them, finding them, and stepping along them."""
+"""Frequencies: naming them, and stepping along them."""
 
 import re
-import warnings
-from typing import Any, TypeAlias
+from datetime import timedelta
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from pandas.tseries.frequencies import to_offset
 
 from tsformer.errors import WrongFrequency
 
-__all__ = ["Freq", "advance", "as_freq", "guess", "name_of", "ticks"]
+__all__ = ["Freq", "advance", "as_freq", "label_of", "name_of", "per_second", "ticks", "wall_of"]
 
 Freq: TypeAlias = pd.offsets.BaseOffset | int
 Ints = NDArray[np.int64]
@@ -22,41 +22,77 @@ _RENAMED = {
     "M": "ME", "Q": "QE", "Y": "YE", "A": "YE", "AS": "YS", "BM": "BME", "BQ": "BQE",
     "BY": "BYE", "BA": "BYE", "BAS": "BYS", "SM": "SME", "CBM": "CBME",
 }  # fmt: skip
-_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-_WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_UNITS: tuple[Literal["s", "ms", "us", "ns"], ...] = ("s", "ms", "us", "ns")
+_CUSTOM = (
+    pd.offsets.CustomBusinessDay,
+    pd.offsets.CustomBusinessMonthBegin,
+    pd.offsets.CustomBusinessMonthEnd,
+)
+_TRADING = re.compile(r"(\d*)(C|CBMS|CBME):([A-Za-z ]+):([\d,-]*)")
+_WEEK = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DAY = 86_400
 
 
 def as_freq(freq: str | int | pd.offsets.BaseOffset) -> Freq:
-    """Read a frequency in pandas' new or old spelling, or a whole number.
+    """Read a frequency in pandas' new or old spelling, an offset, or a whole number.
 
     >>> as_freq("15T"), as_freq("Q-MAR"), as_freq(10)
     (<15 * Minutes>, <QuarterEnd: startingMonth=3>, 10)
+    >>> as_freq("C:Mon Tue Wed Thu Fri:2024-12-25") == as_freq(
+    ...     pd.offsets.CustomBusinessDay(holidays=["2024-12-25"])
+    ... )
+    True
     """
     if isinstance(freq, (int, np.integer)):
         if isinstance(freq, bool) or freq < 1:
             raise WrongFrequency(f"freq={freq}: a whole-number step must be at least 1")
         return int(freq)
     try:
-        offset = to_offset(_respelt(freq) if isinstance(freq, str) else freq)
+        offset = _parsed(freq) if isinstance(freq, str) else to_offset(freq)
     except (ValueError, TypeError) as problem:
         raise WrongFrequency(
             f"freq={freq!r} is not a frequency pandas knows; examples: 'h', '15min', 'D', 'B',"
-            " 'W-FRI', 'MS', 'ME', 'QS', 'YE', or a whole number for integer time"
+            " 'W-FRI', 'MS', 'ME', 'QS', 'YE', a whole number for integer time, or 'irregular'"
         ) from problem
     if offset is None or offset.n < 1 or "BusinessHour" in type(offset).__name__:
         raise WrongFrequency(f"freq={freq!r}: not a step that time can be counted in")
+    if isinstance(offset, _CUSTOM):
+        offset = _with_days(offset)
+    if not isinstance(freq, str) and not _can_be_named(offset):
+        raise WrongFrequency(
+            f"freq={freq!r} cannot be written as text, and so not be saved. Say it as one of"
+            " pandas' frequencies, such as 'D', 'MS' or"
+            " pd.offsets.CustomBusinessDay(holidays=[...])"
+        )
     return offset
 
 
 def name_of(freq: Freq) -> str | int:
-    """Canonical spelling, as stored in a resolved schema."""
+    """Canonical spelling, as stored in a resolved schema; :func:`as_freq` reads it back.
+
+    Trading days are written with their weekdays and their days off.
+
+    >>> name_of(pd.offsets.MonthEnd(2))
+    '2ME'
+    >>> name_of(as_freq(pd.offsets.CustomBusinessDay(holidays=["2024-12-25", "2024-12-26"])))
+    'C:Mon Tue Wed Thu Fri:2024-12-25,2024-12-26'
+    """
+    if isinstance(freq, int):
+        return freq
+    if not isinstance(freq, _CUSTOM):
+        return str(freq.freqstr)
+    week, off = _days_of(freq)
+    return f"{freq.freqstr}:{' '.join(week)}:{','.join(off)}"
+
+
+def label_of(freq: Freq) -> str | int:
+    """Short spelling for messages: trading days without their days off."""
     return freq if isinstance(freq, int) else str(freq.freqstr)
 
 
 def advance(anchors: pd.Index, counts: Ints, freq: Freq) -> pd.Index:
-    """``counts`` steps after each anchor, in the anchors' unit and zone.
+    """``counts`` steps after each anchor (before it, if negative), in the anchors' unit and zone.
 
     Sub-daily steps are counted in UTC, days and longer in local wall time; a wall time that a
     clock change skips moves forward, as in pandas.
@@ -68,17 +104,19 @@ def advance(anchors: pd.Index, counts: Ints, freq: Freq) -> pd.Index:
     if not isinstance(freq, pd.offsets.BaseOffset) or not isinstance(anchors, pd.DatetimeIndex):
         return pd.Index(anchors.to_numpy() + counts * _whole(freq), name=anchors.name)
     if isinstance(freq, pd.offsets.Tick):
-        fine = anchors
-        if freq.nanos % (10**9 // _PER_SECOND[anchors.unit]):
-            fine = anchors.as_unit("ns")
-        step = freq.nanos * _PER_SECOND[fine.unit] // 10**9
+        # no finer than the step needs: nanoseconds hold few centuries
+        units = _UNITS[_UNITS.index(anchors.unit) :]
+        unit = next(one for one in units if freq.nanos % (10**9 // _PER_SECOND[one]) == 0)
+        fine = anchors.as_unit(unit)
+        step = freq.nanos * _PER_SECOND[unit] // 10**9
         return _instants(fine.asi8 + counts * step, fine)
     wall = wall_of(anchors)
     if isinstance(freq, pd.offsets.Day):
         step = freq.n * _DAY * _PER_SECOND[wall.unit]
         return _local(wall.asi8 + counts * step, anchors)
     day = wall.normalize()
-    grid = _grid(day, freq, int(counts.max(initial=0)) * freq.n)
+    before, beyond = int(counts.min(initial=0)) * freq.n, int(counts.max(initial=0)) * freq.n
+    grid = _grid(day, freq, -before, beyond)
     place = grid.get_indexer(day)
     if (place < 0).any():
         bad = anchors[int(np.argmin(place))]
@@ -117,23 +155,6 @@ def ticks(stamps: pd.Index, starts: Ints, freq: Freq) -> tuple[Ints, NDArray[np.
     return _calendar_ticks(stamps, first, freq)
 
 
-def guess(stamps: pd.Index, starts: Ints) -> Freq | None:
-    """Find the step between rows; ``None`` where there are too few rows to tell.
-
-    pandas reasons about the longest series; where that has gaps, the most frequent difference of
-    all series decides. Whether the rows follow it is for :func:`ticks` to say.
-    """
-    lengths = np.diff(starts)
-    longest = int(np.argmax(lengths))
-    one = stamps[starts[longest] : starts[longest + 1]]
-    if not isinstance(one, pd.DatetimeIndex):
-        steps = _steps(stamps.to_numpy().astype(np.int64), starts)
-        return _most_frequent(steps) if len(steps) else None
-    if len(one) < 3:
-        return None
-    return _inferred(one) or _from_differences(pd.DatetimeIndex(stamps), starts)
-
-
 def _whole(freq: Freq) -> int:
     if isinstance(freq, int):
         return freq
@@ -143,6 +164,43 @@ def _whole(freq: Freq) -> int:
 def wall_of(stamps: pd.DatetimeIndex) -> pd.DatetimeIndex:
     """Local wall time, without a zone."""
     return stamps if stamps.tz is None else stamps.tz_localize(None)
+
+
+def per_second(stamps: pd.DatetimeIndex) -> int:
+    """How many of the stamps' units make a second."""
+    return _PER_SECOND[stamps.unit]
+
+
+def _parsed(freq: str) -> pd.offsets.BaseOffset | None:
+    trading = _TRADING.fullmatch(freq.strip())
+    if trading is None:
+        return to_offset(_respelt(freq))
+    count, unit, week, off = trading.groups()
+    made: Any = to_offset(unit)
+    days = {"weekmask": week, "holidays": [day for day in off.split(",") if day]}
+    return type(made)(int(count or 1), **days)  # type: ignore[no-any-return]
+
+
+def _days_of(freq: Any) -> tuple[list[str], list[str]]:
+    """Working days of the week, and sorted days off that fall on them."""
+    week = [name for name, works in zip(_WEEK, freq.calendar.weekmask, strict=True) if works]
+    return week, [str(day) for day in freq.calendar.holidays]
+
+
+def _with_days(freq: Any) -> pd.offsets.BaseOffset:
+    """Write working days and days off in one way, whatever they were given as."""
+    week, off = _days_of(freq)
+    extras = {"offset": freq.offset, "normalize": freq.normalize}
+    return type(freq)(freq.n, weekmask=" ".join(week), holidays=off, **extras)  # type: ignore[no-any-return]
+
+
+def _can_be_named(freq: Any) -> bool:
+    if freq.normalize or getattr(freq, "offset", timedelta(0)) != timedelta(0):
+        return False
+    try:
+        return bool(as_freq(str(name_of(freq))) == freq)
+    except WrongFrequency:
+        return False
 
 
 def _respelt(freq: str) -> str:
@@ -166,10 +224,14 @@ def _local(values: Ints, like: pd.DatetimeIndex) -> pd.DatetimeIndex:
     return made.tz_localize(like.tz, ambiguous=summer, nonexistent="shift_forward")
 
 
-def _grid(days: pd.DatetimeIndex, freq: pd.offsets.BaseOffset, beyond: int) -> pd.DatetimeIndex:
-    """Every date of the unit of ``freq`` from the first day to ``beyond`` units after the last."""
+def _grid(
+    days: pd.DatetimeIndex, freq: pd.offsets.BaseOffset, before: int, beyond: int
+) -> pd.DatetimeIndex:
+    """Every date of the unit of ``freq``, so many before the first day and beyond the last."""
     base: Any = freq.base
     first, last = days.min(), days.max()
+    if before:
+        first = pd.date_range(end=first, periods=before + 1, freq=base)[0]
     if beyond:
         last = pd.date_range(last, periods=beyond + 1, freq=base)[-1]
     return pd.date_range(first, last, freq=base).as_unit(days.unit)
@@ -184,7 +246,7 @@ def _calendar_ticks(
         place = day.asi8 // (_DAY * _PER_SECOND[wall.unit])
         outside = np.zeros(len(stamps), np.bool_)
     else:
-        place = _grid(day, freq, 0).get_indexer(day).astype(np.int64)
+        place = _grid(day, freq, 0, 0).get_indexer(day).astype(np.int64)
         outside = place < 0
     count, rest = np.divmod(place - place[first], freq.n)
     off = outside | (rest != 0)
@@ -196,72 +258,3 @@ def _calendar_ticks(
         moved = advance(stamps[first[good]], count[good], freq)
         odd[good] = wall_of(pd.DatetimeIndex(moved)).asi8 != wall.asi8[good]
     return count, off | odd
-
-
-def _inferred(stamps: pd.DatetimeIndex) -> Freq | None:
-    wall = wall_of(stamps)
-    if stamps.tz is None:
-        tries = [wall]
-    elif (np.diff(wall.asi8) >= 23 * 3600 * _PER_SECOND[wall.unit]).all():
-        tries = [wall, wall.normalize()]
-    else:
-        tries = [stamps.tz_convert("UTC").tz_localize(None)]
-    for one in tries:
-        with warnings.catch_warnings():
-            # the return type changes in pandas 4; both are read
-            warnings.simplefilter("ignore")
-            found = pd.infer_freq(one)
-        if found is not None:
-            return as_freq(found)
-    return None
-
-
-def _from_differences(stamps: pd.DatetimeIndex, starts: Ints) -> Freq | None:
-    per_day = _DAY * _PER_SECOND[stamps.unit]
-    wall = wall_of(stamps)
-    step = _most_frequent(_steps(wall.asi8, starts))
-    if step < per_day * 23 // 24:
-        step = _most_frequent(_steps(stamps.asi8, starts))
-        return _tick(step, stamps)
-    days = round(step / per_day)
-    for name in _candidates(days, wall):
-        freq = as_freq(name)
-        if not ticks(stamps, starts, freq)[1].any():
-            return freq
-    whole = step % per_day == 0 or stamps.tz is not None
-    return pd.offsets.Day(days) if whole else _tick(step, stamps)
-
-
-def _tick(step: int, stamps: pd.DatetimeIndex) -> Freq:
-    offset = to_offset(pd.Timedelta(step, unit=stamps.unit))
-    return as_freq(offset)  # refuses a step of zero
-
-
-def _candidates(days: int, wall: pd.DatetimeIndex) -> list[str]:
-    month = _MONTHS[int(wall[0].month) - 1]
-    if days == 1:
-        weekend = bool((wall.day_of_week >= 5).any())
-        return ["B"] if not weekend and wall[-1] - wall[0] >= pd.Timedelta(days=7) else []
-    if days == 7:
-        return [f"W-{_WEEKDAYS[int(wall[0].day_of_week)]}"]
-    if 28 <= days <= 31:
-        return ["MS", "ME", "BMS", "BME"]
-    if 89 <= days <= 92:
-        return [f"{kind}-{month}" for kind in ("QS", "QE", "BQS", "BQE")]
-    if 365 <= days <= 366:
-        return [f"{kind}-{month}" for kind in ("YS", "YE", "BYS", "BYE")]
-    return []
-
-
-def _steps(values: Ints, starts: Ints) -> Ints:
-    """Differences within series."""
-    steps = np.diff(values)
-    borders = starts[1:-1]
-    inside = np.ones(len(steps), np.bool_)
-    inside[borders - 1] = False
-    return steps[inside]
-
-
-def _most_frequent(steps: Ints) -> int:
-    values, counts = np.unique(steps, return_counts=True)
-    return int(values[np.argmax(counts)])

@@ -13,10 +13,12 @@ from tsformer.frames.checks import (
     Places,
     check_observed,
     check_values,
+    check_weight,
     inexact,
     is_categorical,
     to_floats,
 )
+from tsformer.frames.ignored import ignored_rows
 from tsformer.frames.policy import Policy
 from tsformer.frames.schema import Schema
 from tsformer.frames.stamps import is_text
@@ -24,10 +26,11 @@ from tsformer.frames.stamps import is_text
 if TYPE_CHECKING:
     from tsformer.frames.panel import Panel
 
-__all__ = ["Rows", "Values", "covariates", "encode", "read_values"]
+__all__ = ["Rows", "Values", "covariates", "decode", "encode", "read_values", "written"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 class Rows(NamedTuple):
@@ -41,11 +44,15 @@ class Rows(NamedTuple):
 
 
 class Values(NamedTuple):
-    """What the columns hold, by the field of the panel, and the words of the categorical ones."""
+    """What the columns hold, by the field of the panel, the words of the categorical ones, weights.
+
+    The weights are ``(rows, 1)``.
+    """
 
     rows: dict[str, NDArray[Any]]
     series: dict[str, NDArray[Any]]
     levels: dict[str, tuple[str, ...]]
+    weight: Floats
 
 
 def read_values(
@@ -63,13 +70,17 @@ def read_values(
     coded = [name for name in covariates(schema) if is_categorical(frame[name])]
     if like is not None:
         _refuse_other_kinds(frame, coded, like)
-    codes, levels = _read_codes(frame, coded, rows, policy, like)
-    made = Values({}, {}, levels)
+    ignored = ignored_rows(rows.stamps, policy.ignore, warn=like is None)
+    nowhere = np.zeros_like(ignored)
+    masks = {"target": ignored, "past": ignored, "known": nowhere, "static": nowhere}
+    hidden = {name: masks[role] for role in masks for name in getattr(schema, role)}
+    codes, levels = _read_codes(frame, coded, rows, policy, like, hidden)
+    made = Values({}, {}, levels, np.ones((len(frame), 1)))
     for role in ("target", "past", "known", "static"):
         names: tuple[str, ...] = getattr(schema, role)
         plain = [name for name in names if name not in levels]
         words = [name for name in names if name in levels]
-        numbers = _read_numbers(frame, plain, rows, policy)
+        numbers = _read_numbers(frame, plain, rows, policy, masks[role])
         numbered = _stack([codes[name] for name in words], len(frame), np.int64)
         if role == "static":
             made.series["static"] = _constant(numbers, plain, rows)
@@ -78,8 +89,9 @@ def read_values(
         made.rows[role] = numbers
         if role != "target":
             made.rows[f"{role}_codes"] = numbered
-    check_observed(made.rows["target"], rows.starts, rows.places)
-    return made
+    check_observed(made.rows["target"], rows.starts, rows.places, ignored)
+    weight = _read_weight(frame, schema.weight, rows, fitting=like is None)
+    return made._replace(weight=weight)
 
 
 def covariates(schema: Schema) -> tuple[str, ...]:
@@ -91,10 +103,22 @@ def _stack(columns: Sequence[NDArray[Any]], rows: int, kind: Any) -> NDArray[Any
     return np.stack(columns, axis=1) if columns else np.zeros((rows, 0), kind)
 
 
-def _read_numbers(frame: pd.DataFrame, names: list[str], rows: Rows, policy: Policy) -> Floats:
+def _read_weight(frame: pd.DataFrame, name: str | None, rows: Rows, *, fitting: bool) -> Floats:
+    """1 where later data have no such column."""
+    if name is None or name not in frame.columns:
+        return np.ones((len(frame), 1))
+    weight = to_floats(frame[name], name, rows.places)[rows.order]
+    check_weight(weight, name, rows.places, fitting=fitting)
+    return weight[:, None]
+
+
+def _read_numbers(
+    frame: pd.DataFrame, names: list[str], rows: Rows, policy: Policy, ignored: Flags
+) -> Floats:
     columns = [to_floats(frame[name], name, rows.places)[rows.order] for name in names]
     values: Floats = _stack(columns, len(frame), np.float64)
-    check_values(values, names, rows.places, masked=policy.missing == "mask")
+    check_values(values, names, rows.places, masked=policy.keeps_missing, ignored=ignored)
+    values[ignored] = np.nan
     large = [name for name in names if inexact(frame[name])]
     if large:
         warnings.warn(
@@ -115,7 +139,12 @@ def _refuse_other_kinds(frame: pd.DataFrame, coded: list[str], like: "Panel") ->
 
 
 def _read_codes(
-    frame: pd.DataFrame, names: list[str], rows: Rows, policy: Policy, like: "Panel | None"
+    frame: pd.DataFrame,
+    names: list[str],
+    rows: Rows,
+    policy: Policy,
+    like: "Panel | None",
+    hidden: dict[str, Flags],
 ) -> tuple[dict[str, Ints], dict[str, tuple[str, ...]]]:
     codes: dict[str, Ints] = {}
     levels: dict[str, tuple[str, ...]] = {}
@@ -129,8 +158,9 @@ def _read_codes(
         codes[name] = codes[name][rows.order]
         if missing.any():
             gaps = np.where(missing, np.nan, 0.0)[rows.order, None]
-            masked = policy.missing == "mask"
-            check_values(gaps, [name], rows.places, masked=masked)
+            masked = policy.keeps_missing
+            check_values(gaps, [name], rows.places, masked=masked, ignored=hidden[name])
+        codes[name][hidden[name]] = 0
     return codes, levels
 
 
@@ -138,7 +168,8 @@ def encode(
     values: pd.Series, name: str, known: tuple[str, ...] | None
 ) -> tuple[Ints, tuple[str, ...]]:
     """Number the words of a categorical column from 1; 0 for a missing or an unknown one."""
-    category = values.astype("category")
+    coded = isinstance(values.dtype, pd.CategoricalDtype)
+    category = (values if coded else values.astype("str")).astype("category")
     words = [str(one) for one in category.cat.categories]
     levels = tuple(sorted(words)) if known is None else known
     number = {word: place + 1 for place, word in enumerate(levels)}
@@ -155,8 +186,32 @@ def encode(
     return codes, levels
 
 
+def decode(codes: Ints, levels: tuple[str, ...]) -> Any:
+    """Text of the codes that :func:`encode` gave, missing for 0."""
+    words = np.array([None, *levels], dtype=object)
+    return pd.Series(words[codes], dtype="str").array
+
+
+def written(panel: "Panel") -> dict[str, Any]:
+    """Every column with a role, one value per row, as :func:`read_values` would read them."""
+    columns: dict[str, Any] = {}
+    lengths = panel.lengths
+    for role in ("target", "past", "known", "static"):
+        values: Any = getattr(panel, role)
+        codes: Any = getattr(panel, f"{role}_codes", None)
+        if role == "static":
+            values, codes = values.repeat(lengths, axis=0), codes.repeat(lengths, axis=0)
+        for position, name in enumerate(panel.names(role)):
+            columns[name] = values[:, position]
+        for position, name in enumerate(panel.code_names(role)):
+            columns[name] = decode(codes[:, position], panel.levels[name])
+    if panel.schema.weight is not None:
+        columns[panel.schema.weight] = panel.weight
+    return columns
+
+
 def _refuse_digits(values: pd.Series, name: str) -> None:
-    present = pd.Series(values.dropna().unique())
+    present = pd.Series(values.dropna().unique()).astype("str")
     if len(present) and bool(pd.to_numeric(present, errors="coerce").notna().all()):
         raise WrongType(
             f"column {name!r} holds numbers as text (first: {values.iloc[0]!r}). Say which it is:"

@@ -14,15 +14,15 @@ from tsformer.errors import (
     WrongType,
 )
 from tsformer.frames.checks import Places, check_columns, is_categorical, shown, to_floats
-from tsformer.frames.columns import encode
+from tsformer.frames.columns import decode, encode
 from tsformer.frames.reader import as_frame, read_ids, refuse_other_ids, same_kind
 from tsformer.frames.roles import Spot
-from tsformer.frames.stamps import looks_like_dates, read_stamps
+from tsformer.frames.stamps import is_dates, looks_like_dates, read_stamps
 
 if TYPE_CHECKING:
     from tsformer.frames.panel import Panel
 
-__all__ = ["read_future"]
+__all__ = ["blank_future", "read_future"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,10 +60,21 @@ def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> 
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise MissingColumn(f"the future frame has no column {', '.join(map(repr, missing))}")
-    places = _places(panel, frame, stamps, horizon)
-    place = _matched(places, stamps, horizon)
-    _refuse_late(panel, place, stamps, horizon, places)
+    places, shared = _places(panel, frame)
+    place = _matched(places, stamps, horizon, shared=shared)
+    _refuse_late(panel, place, stamps, horizon, places, shared=shared)
     return _values(panel, frame, place, stamps, horizon, places)
+
+
+def blank_future(panel: "Panel", horizon: int) -> pd.DataFrame:
+    """A frame for :func:`read_future` in the caller's layout, the known columns still missing."""
+    stamps = panel.future_stamps(horizon)
+    blank: dict[str, Any] = {name: np.full(len(stamps), np.nan) for name in panel.names("known")}
+    nothing = np.zeros(len(stamps), np.int64)
+    blank |= {name: decode(nothing, panel.levels[name]) for name in panel.code_names("known")}
+    ordered = {name: blank[name] for name in panel.layout.columns if name in blank}
+    counts = np.full(panel.n_series, horizon, np.int64)
+    return panel.layout.build(ordered, stamps=stamps, ids=panel.ids, counts=counts)
 
 
 def _named(panel: "Panel", future: Any) -> pd.DataFrame:
@@ -92,14 +103,15 @@ def _refuse_past(panel: "Panel", frame: pd.DataFrame) -> None:
             )
 
 
-def _places(panel: "Panel", frame: pd.DataFrame, stamps: pd.Index, horizon: int) -> Places:
-    """Position in the panel (or -1) and stamp of each future row."""
+def _places(panel: "Panel", frame: pd.DataFrame) -> tuple[Places, bool]:
+    """Position in the panel (or -1) and stamp of each future row; whether rows name no series."""
     time = _time_spot(panel, frame)
     given = same_kind(read_stamps(time.values(frame), time.column)[0], panel)
     codes = np.zeros(len(frame), np.int64)
     named: pd.Index | None = None
-    if panel.layout.series_in != "nowhere":
-        own, ids = read_ids(_series_spot(panel, frame, time), frame)
+    spot = _series_spot(panel, frame, time, given)
+    if spot is not None:
+        own, ids = read_ids(spot, frame)
         refuse_other_ids(ids, panel)
         codes = panel.ids.get_indexer(ids).astype(np.int64)[own]
         named = panel.ids
@@ -107,7 +119,7 @@ def _places(panel: "Panel", frame: pd.DataFrame, stamps: pd.Index, horizon: int)
     same = pd.DataFrame({"series": codes, "stamp": given}).duplicated().to_numpy() & (codes >= 0)
     if same.any():
         raise DuplicateTimestamp(f"the future frame repeats rows: {places.first(same)}")
-    return places
+    return places, spot is None
 
 
 def _time_spot(panel: "Panel", frame: pd.DataFrame) -> Spot:
@@ -119,15 +131,17 @@ def _time_spot(panel: "Panel", frame: pd.DataFrame) -> Spot:
     levels = range(frame.index.nlevels)
     for number in levels:
         level = frame.index.get_level_values(number)
-        kind = getattr(level.dtype, "kind", "")
-        if kind == "M" or isinstance(level.dtype, pd.PeriodDtype) or looks_like_dates(level):
+        if is_dates(level) or looks_like_dates(level):
             return Spot(None, number)
     if name is not None and panel.layout.time_in == "column":
         raise MissingColumn(f"the future frame has no time column {name!r}")
     return Spot(None, frame.index.nlevels - 1)
 
 
-def _series_spot(panel: "Panel", frame: pd.DataFrame, time: Spot) -> Spot:
+def _series_spot(panel: "Panel", frame: pd.DataFrame, time: Spot, given: pd.Index) -> Spot | None:
+    """Where the series stand; ``None`` where the rows hold for all of them."""
+    if panel.layout.series_in == "nowhere":
+        return None
     name = panel.schema.series
     if name is not None and name in frame.columns:
         return Spot(name)
@@ -135,16 +149,25 @@ def _series_spot(panel: "Panel", frame: pd.DataFrame, time: Spot) -> Spot:
         return Spot(None, list(frame.index.names).index(name))
     if frame.index.nlevels == 2 and time.column is None:
         return Spot(None, 1 - time.level)
-    raise MissingColumn(f"the future frame has no series column {name!r}")
+    if given.is_unique:
+        return None
+    what = "index level for the series" if name is None else f"series column {name!r}"
+    raise MissingColumn(
+        f"the future frame has no {what}, and its stamps repeat (first:"
+        f" {given[int(given.duplicated().argmax())]}). Name the series of each row, or give one row"
+        " a stamp, which holds for every series."
+    )
 
 
-def _matched(places: Places, stamps: pd.Index, horizon: int) -> Ints:
+def _matched(places: Places, stamps: pd.Index, horizon: int, *, shared: bool) -> Ints:
     """``(series * horizon,)`` the future row of each row to forecast, or -1."""
     assert places.stamps is not None
     rows = np.flatnonzero(places.series >= 0)
     if not len(rows):
         return np.full(len(stamps), -1, np.int64)
     wanted, given = _in_one_unit(stamps, places.stamps[rows])
+    if shared:
+        return pd.Index(given).get_indexer(pd.Index(wanted)).astype(np.int64)
     series = np.arange(len(stamps), dtype=np.int64) // horizon
     here = pd.MultiIndex.from_arrays([places.series[rows], given])
     found = here.get_indexer(pd.MultiIndex.from_arrays([series, wanted]))
@@ -165,7 +188,7 @@ def _of(panel: "Panel", series: int) -> str:
 
 
 def _refuse_late(
-    panel: "Panel", place: Ints, stamps: pd.Index, horizon: int, places: Places
+    panel: "Panel", place: Ints, stamps: pd.Index, horizon: int, places: Places, *, shared: bool
 ) -> None:
     absent = place < 0
     if not absent.any():
@@ -173,7 +196,8 @@ def _refuse_late(
     row = int(np.argmax(absent))
     series = row // horizon
     have = int((~absent[series * horizon : (series + 1) * horizon]).sum())
-    mine = places.stamps[places.series == series] if places.stamps is not None else []
+    own = places.series == (0 if shared else series)
+    mine = places.stamps[own] if places.stamps is not None else []
     span = f"; its rows go from {min(mine)} to {max(mine)}" if len(mine) else "; it has no row"
     raise MissingFuture(
         f"the future frame has {have} of the {horizon} rows needed{_of(panel, series)} for"

@@ -72,7 +72,7 @@ class Layout:
             if not self.series_first:
                 levels, names = levels[::-1], names[::-1]
             index = pd.MultiIndex.from_arrays(levels, names=names)
-            return pd.DataFrame(columns).set_axis(index, axis=0)
+            return pd.DataFrame(columns, index=index)
         if self.series_in == "index":
             frame = pd.DataFrame({self.time_name: time, **columns})
             return frame.set_axis(series.rename(self.series_name), axis=0)
@@ -84,8 +84,7 @@ class Layout:
         """Series and time as columns before the values, or time as the index."""
         if self.time_in == "column":
             return pd.DataFrame({**series, self.time_name: time, **columns})
-        frame = pd.DataFrame({**series, **columns})
-        return frame.set_axis(time.rename(self.time_name), axis=0)
+        return pd.DataFrame({**series, **columns}, index=time.rename(self.time_name))
 
     def _time(self, stamps: pd.Index) -> pd.Index:
         if self.period is None or not isinstance(stamps, pd.DatetimeIndex):

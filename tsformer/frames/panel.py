@@ -8,14 +8,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from tsformer.errors import WrongTime
 from tsformer.frames.calendar import calendar_features
-from tsformer.frames.clock import Freq, advance
-from tsformer.frames.future import read_future
+from tsformer.frames.clock import Freq, advance, label_of
+from tsformer.frames.columns import written
+from tsformer.frames.cutting import clipped, picked
+from tsformer.frames.future import blank_future, read_future
 from tsformer.frames.layout import Layout
 from tsformer.frames.policy import Policy
 from tsformer.frames.reader import read
+from tsformer.frames.room import blank_known, earlier_stamps, rows_before, with_rows
 from tsformer.frames.schema import Schema
+from tsformer.frames.stamps import as_moment, elapsed
 
 __all__ = ["Panel"]
 
@@ -52,6 +55,10 @@ class Panel:
         Categorical covariates as whole numbers; 0 is unknown or missing.
     levels
         Categorical column to its words; the code of a word is its position, from 1.
+    weight
+        ``(rows,)`` how much each row counts in training.
+    policy
+        What was done about missing values and rows, and what windows are to do.
 
     Examples
     --------
@@ -78,7 +85,9 @@ class Panel:
     past_codes: Ints
     known_codes: Ints
     static_codes: Ints
-    levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    levels: dict[str, tuple[str, ...]]
+    weight: Floats
+    policy: Policy = field(default_factory=Policy)
 
     @classmethod
     def from_frame(
@@ -95,7 +104,8 @@ class Panel:
         ----------
         data
             A wide frame with a time index or column, a long frame, a frame with (series, time)
-            rows, a ``Series``, or an array whose rows are time.
+            rows, a ``Series``, or an array or list of lists whose rows are time. Tables of polars,
+            pyarrow and others are read as pandas frames, and answers are pandas frames.
         schema
             Roles; what it leaves open is inferred and logged.
         policy
@@ -112,7 +122,7 @@ class Panel:
         return cls(**read(data, schema, policy, like=like))
 
     def __repr__(self) -> str:
-        freq = self.freq if isinstance(self.freq, int) else self.freq.freqstr
+        freq = "irregular" if self.irregular else label_of(self.freq)
         return (
             f"Panel({self.n_series} series, {self.n_rows} rows, freq={freq!r},"
             f" target={self.target_names})"
@@ -146,14 +156,35 @@ class Panel:
         """Names of the columns of ``past_codes``, ``known_codes`` or ``static_codes``."""
         return tuple(name for name in getattr(self.schema, role) if name in self.levels)
 
+    @property
+    def irregular(self) -> bool:
+        """Whether the stamps have no beat; ``freq`` is then their median gap."""
+        return self.schema.freq == "irregular"
+
     @cached_property
     def _calendar(self) -> tuple[tuple[str, ...], NDArray[np.float32]]:
-        return calendar_features(self.stamps, self.freq)
+        days_off: Any = self.schema.holidays
+        periods = self.layout.period is not None
+        return calendar_features(self.stamps, self.freq, days_off, periods=periods)
 
     @property
     def calendar(self) -> NDArray[np.float32]:
         """``(rows, features)`` what the stamps alone say; see :func:`calendar_features`."""
         return self._calendar[1]
+
+    @property
+    def times(self) -> Floats:
+        """``(rows,)`` steps since the first row of the series; fractions where irregular.
+
+        >>> days = pd.DatetimeIndex(["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-07"])
+        >>> frame = pd.DataFrame({"y": [1.0, 2.0, 3.0, 4.0]}, index=days)
+        >>> Panel.from_frame(frame, Schema(freq="irregular")).times.tolist()
+        [0.0, 1.0, 2.0, 6.0]
+        """
+        first = self.starts[:-1].repeat(self.lengths)
+        if not self.irregular:
+            return (np.arange(self.n_rows) - first).astype(np.float64)
+        return elapsed(self.stamps, first, self.freq)
 
     @property
     def calendar_names(self) -> tuple[str, ...]:
@@ -170,11 +201,12 @@ class Panel:
             a negative one counts from the end as in a slice, or ``(series,)`` numbers.
         """
         lengths = self.lengths
-        low = _clipped(begin, lengths)
-        high = lengths if end is None else _clipped(end, lengths)
+        low = clipped(begin, lengths)
+        high = lengths if end is None else clipped(end, lengths)
         kept = np.maximum(high - low, 0)
         series = np.flatnonzero(kept > 0)
-        return self._pick(series, self.starts[:-1][series] + low[series], kept[series])
+        first = self.starts[:-1][series] + low[series]
+        return replace(self, **picked(self, series, first, kept[series]))
 
     def head_until(self, ends: ArrayLike) -> "Panel":
         """Keep the first ``ends`` rows of each series."""
@@ -190,7 +222,8 @@ class Panel:
         if chosen.dtype == np.bool_:
             chosen = np.flatnonzero(chosen)
         chosen = chosen.astype(np.int64)
-        return self._pick(chosen, self.starts[:-1][chosen], self.lengths[chosen])
+        first = self.starts[:-1][chosen]
+        return replace(self, **picked(self, chosen, first, self.lengths[chosen]))
 
     def row_of(self, stamp: Any) -> Ints:
         """``(series,)`` row number of a stamp within each series, -1 where it has none."""
@@ -199,11 +232,11 @@ class Panel:
 
     def count_before(self, stamp: Any) -> Ints:
         """``(series,)`` number of rows with an earlier stamp: where to cut all series at once."""
-        return self._count(self.stamps < self._stamp(stamp))
+        return self._count(self.stamps < as_moment(stamp, self.stamps))
 
     def count_through(self, stamp: Any) -> Ints:
         """``(series,)`` number of rows with this stamp or an earlier one."""
-        return self._count(self.stamps <= self._stamp(stamp))
+        return self._count(self.stamps <= as_moment(stamp, self.stamps))
 
     def future_stamps(self, horizon: int) -> pd.Index:
         """``(series * horizon,)`` the stamps that follow each series."""
@@ -220,7 +253,8 @@ class Panel:
             How many rows.
         future
             A frame with the known covariates of those rows, matched by series, stamp and name;
-            further rows and columns are ignored.
+            further rows and columns are ignored. Without a series column its rows hold for every
+            series.
         blank
             Leave the known covariates of the new rows missing instead of asking for them.
 
@@ -235,46 +269,59 @@ class Panel:
             If a known covariate lacks a row or a value.
         """
         stamps = self.future_stamps(horizon)
-        added = np.arange(self.n_series, dtype=np.int64).repeat(horizon)
-        order = np.argsort(np.concatenate([self._series_of_rows(), added]), kind="stable")
-        rows = self.n_series * horizon
+        counts = np.full(self.n_series, horizon, np.int64)
         if blank:
-            known = np.full((rows, self.known.shape[1]), np.nan)
-            known_codes = np.zeros((rows, self.known_codes.shape[1]), np.int64)
+            known = blank_known(self, len(stamps))
         else:
-            known, known_codes = read_future(self, stamps, horizon, future)
+            known = read_future(self, stamps, horizon, future)
+        return replace(self, **with_rows(self, counts, stamps, known))
 
-        def longer(values: NDArray[Any], fill: Any) -> NDArray[Any]:
-            extra = np.full((rows, values.shape[1]), fill, values.dtype)
-            return np.concatenate([values, extra])[order]
+    def pad(self, rows: ArrayLike) -> "Panel":
+        """Put rows before each series: nothing is known of them but their stamps.
 
-        return replace(
-            self,
-            starts=self.starts + horizon * np.arange(self.n_series + 1, dtype=np.int64),
-            stamps=self.stamps.append(stamps)[order],
-            target=longer(self.target, np.nan),
-            past=longer(self.past, np.nan),
-            past_codes=longer(self.past_codes, 0),
-            known=np.concatenate([self.known, known])[order],
-            known_codes=np.concatenate([self.known_codes, known_codes])[order],
-        )
+        Parameters
+        ----------
+        rows
+            How many: one number for all, or ``(series,)`` numbers.
+
+        Returns
+        -------
+        Panel
+            The stamps count back along the frequency. Targets and covariates are NaN in the new
+            rows, codes 0 and weights 1.
+
+        Examples
+        --------
+        >>> days = pd.date_range("2024-03-04", periods=3, freq="B")  # from a Monday on
+        >>> frame = pd.DataFrame({"y": [1, 2, 3]}, index=days)
+        >>> panel = Panel.from_frame(frame, Schema(freq="B")).pad(2)
+        >>> [str(day.date()) for day in panel.stamps[:2]], panel.target[:3, 0].tolist()
+        (['2024-02-29', '2024-03-01'], [nan, nan, 1.0])
+        """
+        counts = rows_before(self, rows)
+        if not counts.any():
+            return self
+        stamps = earlier_stamps(self, counts)
+        known = blank_known(self, len(stamps))
+        return replace(self, **with_rows(self, counts, stamps, known, before=True))
+
+    def future_frame(self, horizon: int) -> pd.DataFrame:
+        """The frame of known covariates that :meth:`extend` asks for, to be filled in.
+
+        Returns
+        -------
+        DataFrame
+            In the caller's layout: series and time of the rows to forecast, and the known columns,
+            NaN for numbers and missing text for words.
+        """
+        return blank_future(self, horizon)
 
     def to_frame(self) -> pd.DataFrame:
         """Everything with a role, in the caller's layout; numbers are float64."""
-        columns: dict[str, Any] = {}
-        lengths = self.lengths
-        for role in ("target", "past", "known", "static"):
-            values: Any = getattr(self, role)
-            codes: Any = getattr(self, f"{role}_codes", None)
-            if role == "static":
-                values, codes = values.repeat(lengths, axis=0), codes.repeat(lengths, axis=0)
-            for position, name in enumerate(self.names(role)):
-                columns[name] = values[:, position]
-            for position, name in enumerate(self.code_names(role)):
-                words = np.array([None, *self.levels[name]], dtype=object)
-                columns[name] = pd.Series(words[codes[:, position]], dtype="str").array
+        columns = written(self)
         ordered = {name: columns[name] for name in self.layout.columns if name in columns}
-        return self.layout.build(ordered, stamps=self.stamps, ids=self.ids, counts=lengths)
+        counts = self.lengths
+        return self.layout.build(ordered, stamps=self.stamps, ids=self.ids, counts=counts)
 
     def frame_of(self, values: Floats, names: list[str], *, stamps: pd.Index) -> pd.DataFrame:
         """Lay forecasts out as the caller's frame was.
@@ -294,53 +341,7 @@ class Panel:
         counts = np.full(series, horizon, np.int64)
         return self.layout.build(columns, stamps=stamps, ids=self.ids, counts=counts)
 
-    def _series_of_rows(self) -> Ints:
-        return np.arange(self.n_series, dtype=np.int64).repeat(self.lengths)
-
     def _count(self, rows: NDArray[np.bool_]) -> Ints:
         totals = np.concatenate([[0], np.cumsum(rows, dtype=np.int64)])
         counted: Ints = totals[self.starts[1:]] - totals[self.starts[:-1]]
         return counted
-
-    def _stamp(self, stamp: Any) -> Any:
-        if not isinstance(self.stamps, pd.DatetimeIndex):
-            return stamp
-        if isinstance(stamp, (int, float, np.number)):
-            raise WrongTime(f"{stamp!r} is a number, but the time of this panel is dates")
-        if isinstance(stamp, pd.Period):
-            stamp = stamp.to_timestamp()
-        made = pd.Timestamp(stamp)
-        if made.tzinfo is None and self.stamps.tz is not None:
-            made = made.tz_localize(self.stamps.tz)
-        if made.tzinfo is not None and self.stamps.tz is None:
-            raise WrongTime(f"{made} has a zone, but the stamps of this panel have none")
-        return made
-
-    def _pick(self, series: Ints, first: Ints, counts: Ints) -> "Panel":
-        """Rows ``first`` to ``first + counts`` of the chosen series."""
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        rows: Any
-        if len(series) == 1:  # a view is enough
-            rows = slice(int(first[0]), int(first[0] + counts[0]))
-        else:
-            rows = np.arange(starts[-1]) + np.repeat(first - starts[:-1], counts)
-        return replace(
-            self,
-            ids=self.ids[series],
-            starts=starts,
-            stamps=self.stamps[rows],
-            target=self.target[rows],
-            past=self.past[rows],
-            known=self.known[rows],
-            past_codes=self.past_codes[rows],
-            known_codes=self.known_codes[rows],
-            static=self.static[series],
-            static_codes=self.static_codes[series],
-        )
-
-
-def _clipped(rows: ArrayLike, lengths: Ints) -> Ints:
-    given = np.asarray(rows, np.int64)
-    if given.ndim == 0:
-        given = np.where(given < 0, lengths + given, given)
-    return np.clip(given, 0, lengths)

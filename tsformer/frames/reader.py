@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
 
 from tsformer.errors import SeriesTooShort, WrongFrequency, WrongTime, WrongType
-from tsformer.frames.beat import find_freq, full_grid
+from tsformer.frames.beat import Grid, find_freq, full_grid
 from tsformer.frames.checks import Places, check_columns, check_stamps, shown
 from tsformer.frames.clock import Freq, as_freq, name_of
 from tsformer.frames.columns import Rows, covariates, read_values
+from tsformer.frames.holidays import read_holidays
 from tsformer.frames.layout import Layout
 from tsformer.frames.policy import Policy
 from tsformer.frames.roles import Roles, Spot, find_stamps, resolve, resolve_like
 from tsformer.frames.schema import Schema
 from tsformer.frames.stamps import is_text
+from tsformer.frames.tables import as_pandas, refuse_unknown
 
 if TYPE_CHECKING:
     from tsformer.frames.panel import Panel
@@ -27,6 +29,7 @@ __all__ = ["read", "stamps_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_NAMED = ("time", "series", "weight")
 _LOG = logging.getLogger("tsformer")
 
 
@@ -48,16 +51,23 @@ def read(
         _warn_of_extra(frame, roles, like)
     rows = _sorted_rows(frame, roles, like, array=array)
     check_stamps(rows.stamps, rows.starts, rows.places)
-    period = None if roles.period is None else as_freq(_period_start(roles.period))
-    asked = _asked_freq(roles, like, period)
-    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked)
+    free = roles.schema.freq == "irregular"
+    asked = _asked_freq(roles, like)
+    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=free)
     values = read_values(frame, roles.schema, rows, policy, like)
-    grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
+    if free:
+        grid = Grid(rows.starts, rows.stamps, None)
+    else:
+        grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
     spread = {
         field: grid.spread(block, 0 if field.endswith("_codes") else np.nan)
         for field, block in values.rows.items()
     }
-    resolved = Schema(**{**roles.schema.get_params(), "freq": name_of(freq)})
+    found = {
+        "freq": "irregular" if free else name_of(freq),
+        "holidays": read_holidays(roles.schema.holidays, rows.stamps),
+    }
+    resolved = Schema(**{**roles.schema.get_params(), **found})
     layout = _layout(frame, roles, array=array)
     if like is None and not array:
         _log(resolved, layout)
@@ -69,6 +79,8 @@ def read(
         "stamps": grid.stamps,
         "freq": freq,
         "levels": values.levels,
+        "weight": grid.spread(values.weight, 1.0)[:, 0],
+        "policy": policy,
         **spread,
         **values.series,
     }
@@ -76,6 +88,7 @@ def read(
 
 def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
     """Take what the caller has as a frame; and whether it was an array."""
+    data = as_pandas(data)
     if isinstance(data, pd.DataFrame):
         if data.index.nlevels > 2:
             raise WrongType(
@@ -87,8 +100,7 @@ def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
         return data.to_frame("y" if data.name is None else data.name), False
     if data.__class__.__module__.startswith("scipy.sparse") or hasattr(data, "tocsr"):
         raise WrongType("sparse data is not supported; convert it with X.toarray()")
-    if hasattr(data, "to_pandas"):
-        return as_frame(data.to_pandas())
+    refuse_unknown(data)
     values = np.asarray(data)
     if np.iscomplexobj(values):
         raise WrongType("Complex data not supported: the array is complex")
@@ -196,11 +208,20 @@ def _period_start(period: str) -> str:
     return period if start is None else str(start.freqstr)
 
 
-def _asked_freq(roles: Roles, like: "Panel | None", period: Freq | None) -> Freq | None:
+def _asked_freq(roles: Roles, like: "Panel | None") -> Freq | None:
     if like is not None:
         return like.freq
+    period = None if roles.period is None else as_freq(_period_start(roles.period))
     if roles.schema.freq is None:
         return period
+    if roles.schema.freq == "irregular":
+        if period is not None:
+            raise WrongFrequency(
+                f"time is periods of {roles.period!r}, which follow one another:"
+                ' Schema(freq="irregular") does not go with them. Leave it out, or make stamps of'
+                " them: frame.index.to_timestamp()"
+            )
+        return None
     asked = as_freq(roles.schema.freq)
     if isinstance(asked, int) == isinstance(roles.stamps, pd.DatetimeIndex):
         kind = "dates" if isinstance(roles.stamps, pd.DatetimeIndex) else "whole numbers"
@@ -230,7 +251,8 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
 
 
 def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: "Panel") -> None:
-    seen = {*like.layout.columns, roles.time.column, like.schema.time, like.schema.series}
+    seen = {*like.layout.columns, *(getattr(like.schema, one) for one in _NAMED)}
+    seen.add(roles.time.column)
     if roles.series is not None:
         seen.add(roles.series.column)
     extra = [name for name in frame.columns if name not in seen]
@@ -241,7 +263,7 @@ def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: "Panel") -> None:
 
 def _log(schema: Schema, layout: Layout) -> None:
     target = tuple(schema.target or ())
-    used = {*covariates(schema), *target}
+    used = {*covariates(schema), *target, schema.weight}
     found = {
         "series": () if layout.series_in == "nowhere" else (layout.series_name or "(index)",),
         "time": (layout.time_name if layout.time_in == "column" else "(index)",),
@@ -249,7 +271,8 @@ def _log(schema: Schema, layout: Layout) -> None:
         "past": schema.past,
         "known": schema.known,
         "static": schema.static,
-        "freq": (schema.freq,),
+        "weight": () if schema.weight is None else (schema.weight,),
+        "freq": (str(schema.freq).partition(":")[0],),
         "without a role": tuple(name for name in layout.columns if name not in used),
     }
     _LOG.info("schema: %s", ", ".join(f"{k} {_short(v)}" for k, v in found.items() if v))

@@ -10,7 +10,7 @@ from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is
 
 from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
 from tsformer.frames.schema import Schema
-from tsformer.frames.stamps import is_text, looks_like_dates, read_stamps
+from tsformer.frames.stamps import is_dates, is_text, looks_like_dates, read_stamps
 
 __all__ = ["Roles", "Spot", "find_stamps", "resolve", "resolve_like"]
 
@@ -65,6 +65,7 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
     rest = schema.past == "rest"
     declared["past"] = () if rest else _listed(schema.past)
     named = [name for names in declared.values() for name in names]
+    named += _listed(schema.weight)
     _refuse_missing(frame, [*named, *_listed(schema.time), *_listed(schema.series)], named)
     _refuse_overlap([*named, *_listed(schema.time), *_listed(schema.series)])
     time = _find_time(frame, schema, taken=named)
@@ -83,7 +84,9 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
         known=declared["known"],
         past=declared["past"],
         static=declared["static"],
+        weight=schema.weight,
         freq=schema.freq,
+        holidays=schema.holidays,
     )
     return Roles(made, time, series, stamps, period)
 
@@ -106,11 +109,12 @@ def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool
                 f"X has {frame.shape[1]} features, but {len(columns)} features were expected"
             )
         raise MissingColumn(_missing_message(frame, missing))
-    time = _find_time(frame, open_, taken=columns)
+    taken = [*columns, *_listed(schema.weight)]
+    time = _find_time(frame, open_, taken=taken)
     stamps, period = read_stamps(time.values(frame), time.column)
     series = None
     if many or frame.index.nlevels > 1:
-        series = _find_series(frame, open_, time, stamps, taken=columns)
+        series = _find_series(frame, open_, time, stamps, taken=taken)
     return Roles(schema, time, series, stamps, period)
 
 
@@ -163,17 +167,13 @@ def _refuse_overlap(names: Sequence[str]) -> None:
         raise ParameterError(f"Schema gives two roles to {', '.join(map(repr, twice))}; one each")
 
 
-def _is_dates(values: pd.Index | pd.Series) -> bool:
-    return getattr(values.dtype, "kind", "") == "M" or isinstance(values.dtype, pd.PeriodDtype)
-
-
 def _find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> Spot:
     if schema.time is not None:
         if schema.time in frame.columns:
             return Spot(schema.time)
         return Spot(None, list(frame.index.names).index(schema.time))
     levels = [Spot(None, number) for number in range(frame.index.nlevels)]
-    dated = [spot for spot in levels if _is_dates(spot.values(frame))]
+    dated = [spot for spot in levels if is_dates(spot.values(frame))]
     if not dated and frame.index.nlevels > 1:
         named = [spot for spot in levels if spot.name(frame) in _TIMES]
         worded = [spot for spot in levels if looks_like_dates(spot.values(frame))]
@@ -181,7 +181,7 @@ def _find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> 
     if dated:
         return dated[-1]
     free = [name for name in frame.columns if name not in taken and name != schema.series]
-    dates = [name for name in free if _is_dates(frame[name]) or looks_like_dates(frame[name])]
+    dates = [name for name in free if is_dates(frame[name]) or looks_like_dates(frame[name])]
     if len(dates) > 1:
         usual = [name for name in dates if name in _TARGETS]
         if len(usual) != 1:

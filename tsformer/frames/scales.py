@@ -1,21 +1,31 @@
 """Offset and scale per series and column, so that float32 is enough in between."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tsformer.errors import InfiniteValues
+from tsformer.errors import InfiniteValues, ParameterError
 
-__all__ = ["Scales"]
+__all__ = ["Scales", "ScalesKind"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+ScalesKind = Literal["series", "global", "robust", "none"]
+
+_NORMAL_IQR = 1.349
+"""Interquartile range of a normal distribution in standard deviations."""
+_ROUNDING = 16 * np.finfo(np.float64).eps
+"""An interquartile range of so little of the quartiles is rounding, thus 0."""
+_NO_RANGE = 1e-30
+"""So is one of so little of the mean absolute deviation: float32 would not hold the others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Mean and standard deviation of each series and column, in float64.
+    """Location and scale of each series and column, in float64.
 
     A level of 1e9 with a swing of 50, or values of 1e-50, would drown in float32; scaled first, and
     restored in float64, they survive. A constant column has scale 1 and comes back exactly; one
@@ -40,8 +50,15 @@ class Scales:
     scale: Floats
 
     @classmethod
-    def fit(cls, values: Floats, starts: Ints, ends: ArrayLike | None = None) -> "Scales":
-        """Take mean and standard deviation of the observed rows.
+    def fit(
+        cls,
+        values: Floats,
+        starts: Ints,
+        ends: ArrayLike | None = None,
+        *,
+        kind: ScalesKind = "series",
+    ) -> "Scales":
+        """Take location and scale of the observed rows.
 
         Parameters
         ----------
@@ -52,29 +69,34 @@ class Scales:
         ends
             ``(series,)`` rows of each series that may be looked at, from its start; all if
             ``None``. What stands behind them changes nothing.
+        kind
+            ``"series"``: mean and standard deviation of each series. ``"global"``: those of all
+            series together, the same for each, so that their levels still tell them apart.
+            ``"robust"``: median and interquartile range over 1.349 (the deviation of normal
+            values) of each series, which outliers do not move; where that range is 0, the mean
+            absolute deviation. ``"none"``: 0 and 1, the caller's units as far as float32 holds
+            them.
+
+        Raises
+        ------
+        ParameterError
+            If ``kind`` is unknown.
         """
+        if kind not in get_args(ScalesKind):
+            known = ", ".join(map(repr, get_args(ScalesKind)))
+            raise ParameterError(f"kind={kind!r} is unknown; use one of {known}")
         lengths = np.diff(starts)
+        shape = len(lengths), values.shape[1]
+        if kind == "none":
+            return cls(offset=np.zeros(shape), scale=np.ones(shape))
         seen = ~np.isnan(values)
         if ends is not None:
             row = np.arange(len(values)) - np.repeat(starts[:-1], lengths)
             seen &= (row < np.repeat(np.broadcast_to(ends, lengths.shape), lengths))[:, None]
-        count = _per_series(np.add, seen.astype(np.float64), starts, 0.0)
-        low = _per_series(np.minimum, np.where(seen, values, np.inf), starts, np.inf)
-        high = _per_series(np.maximum, np.where(seen, values, -np.inf), starts, -np.inf)
-        constant = low >= high  # or nothing seen
-        # in units near the largest value, so that no square under- or overflows; a power of two
-        # divides without rounding
-        size = np.where(count > 0, np.maximum(np.abs(low), np.abs(high)), 1.0)
-        unit = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 1)
-        divisor = np.maximum(count, 1.0)
-        share = np.where(seen, values, 0.0) / np.repeat(unit, lengths, axis=0)
-        mean = _per_series(np.add, share, starts, 0.0) / divisor
-        share -= np.repeat(mean, lengths, axis=0)
-        share[~seen] = 0.0
-        deviation = np.sqrt(_per_series(np.add, share * share, starts, 0.0) / divisor) * unit
-        offset = np.where(count > 0, np.where(constant, low, mean * unit), 0.0)
-        usable = ~constant & (deviation > np.finfo(np.float64).tiny)
-        return cls(offset=offset, scale=np.where(usable, deviation, 1.0))
+        if kind == "global":
+            one = _fitted(values, seen, np.array([0, len(values)], np.int64), robust=False)
+            return cls(*(np.repeat(each, len(lengths), axis=0) for each in one))
+        return cls(*_fitted(values, seen, starts, robust=kind == "robust"))
 
     def apply(self, values: Floats, starts: Ints) -> NDArray[np.float32]:
         """Scale ``(rows, columns)`` values; NaN stays NaN.
@@ -86,13 +108,14 @@ class Scales:
         """
         lengths = np.diff(starts)
         scaled = values - np.repeat(self.offset, lengths, axis=0)
-        scaled /= np.repeat(self.scale, lengths, axis=0)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused below
+            scaled /= np.repeat(self.scale, lengths, axis=0)
         far = np.abs(scaled) > np.finfo(np.float32).max
         if far.any():
             row, column = (int(place) for place in np.argwhere(far)[0])
             raise InfiniteValues(
                 f"column {column} holds {values[row, column]:g} in row {row} ({int(far.sum())} such"
-                " values), which does not fit float32 after scaling with the mean and deviation of"
+                " values), which does not fit float32 after scaling with the location and scale of"
                 " the rows that were fitted. Correct the value, or take logarithms first."
             )
         return scaled.astype(np.float32)
@@ -113,6 +136,58 @@ class Scales:
         offset = np.expand_dims(self.offset[chosen], between)
         restored: Floats = values.astype(np.float64) * scale + offset
         return restored
+
+
+def _fitted(values: Floats, seen: Bools, starts: Ints, *, robust: bool) -> tuple[Floats, Floats]:
+    """(series, columns) offset and scale of the rows that are seen."""
+    lengths = np.diff(starts)
+    count = _per_series(np.add, seen.astype(np.float64), starts, 0.0)
+    low = _per_series(np.minimum, np.where(seen, values, np.inf), starts, np.inf)
+    high = _per_series(np.maximum, np.where(seen, values, -np.inf), starts, -np.inf)
+    constant = low >= high  # or nothing seen
+    # in units near the largest value, so that no square under- or overflows; a power of two
+    # divides without rounding
+    size = np.where(count > 0, np.maximum(np.abs(low), np.abs(high)), 1.0)
+    unit = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - 1)
+    share = np.where(seen, values, 0.0) / np.repeat(unit, lengths, axis=0)
+    measure = _median_and_range if robust else _mean_and_deviation
+    location, deviation = measure(share, seen, starts, count)
+    offset = np.where(count > 0, np.where(constant, low, location * unit), 0.0)
+    deviation = deviation * unit
+    return offset, np.where(~constant & (deviation > 0), deviation, 1.0)
+
+
+def _mean_and_deviation(
+    share: Floats, seen: Bools, starts: Ints, count: Floats
+) -> tuple[Floats, Floats]:
+    divisor = np.maximum(count, 1.0)
+    mean = _per_series(np.add, share, starts, 0.0) / divisor
+    apart = np.where(seen, share - np.repeat(mean, np.diff(starts), axis=0), 0.0)
+    return mean, np.sqrt(_per_series(np.add, apart * apart, starts, 0.0) / divisor)
+
+
+def _median_and_range(
+    share: Floats, seen: Bools, starts: Ints, count: Floats
+) -> tuple[Floats, Floats]:
+    lengths = np.diff(starts)
+    series = np.repeat(np.arange(len(lengths)), lengths)
+    quarters = np.zeros((3, *count.shape))
+    for column in range(share.shape[1]):
+        values, owner = share[seen[:, column], column], series[seen[:, column]]
+        values = values[np.lexsort((values, owner))]
+        number = np.bincount(owner, minlength=len(lengths))
+        some = number > 0
+        first, last = (np.cumsum(number) - number)[some], number[some] - 1
+        for place, level in enumerate((0.25, 0.5, 0.75)):
+            below = np.floor(level * last).astype(np.int64)
+            under, over = values[first + below], values[first + np.minimum(below + 1, last)]
+            quarters[place, some, column] = under + (over - under) * (level * last - below)
+    low, median, high = quarters
+    apart = np.where(seen, np.abs(share - np.repeat(median, lengths, axis=0)), 0.0)
+    mean_apart = _per_series(np.add, apart, starts, 0.0) / np.maximum(count, 1.0)
+    rounding = _ROUNDING * np.maximum(np.abs(low), np.abs(high)) + _NO_RANGE * mean_apart
+    middle = (high - low) / _NORMAL_IQR
+    return median, np.where(middle > rounding, middle, mean_apart)
 
 
 def _per_series(reduce: np.ufunc, values: Floats, starts: Ints, empty: float) -> Floats:

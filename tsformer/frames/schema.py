@@ -1,5 +1,9 @@
 """Which column plays which role; what is not said is inferred."""
 
+from typing import Any
+
+import pandas as pd
+
 from tsformer.params import KW_ONLY, Params, param, params
 
 __all__ = ["Schema"]
@@ -34,6 +38,19 @@ class Schema(Params):
     static: str | tuple[str, ...] | list[str] = param(
         "Columns that are constant within a series.", default=()
     )
-    freq: str | int | None = param(
-        "Step between rows: a pandas frequency, or a whole number for integer time.", default=None
+    weight: str | None = param(
+        "Column with how much each row counts in training, from 0 on; later data may lack it."
+        " 1 for all without it.",
+        default=None,
+    )
+    freq: str | int | pd.offsets.BaseOffset | None = param(
+        "Step between rows: a pandas frequency, trading days as"
+        " ``pd.offsets.CustomBusinessDay(holidays=[...])``, a whole number for integer time, or"
+        " 'irregular' for stamps without a beat, whose horizon is counted in median gaps.",
+        default=None,
+    )
+    holidays: Any = param(
+        "Days off as a known covariate: dates, a mapping from dates, or a pandas holiday calendar"
+        " (which is written out to 10 years past the data).",
+        default=(),
     )

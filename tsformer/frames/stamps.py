@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype
 from pandas.tseries.api import guess_datetime_format
 
 from tsformer.errors import WrongTime
 
-__all__ = ["is_text", "looks_like_dates", "read_stamps"]
+__all__ = ["as_moment", "elapsed", "is_dates", "is_text", "looks_like_dates", "read_stamps"]
 
 _ISO = re.compile(
     r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?)?)?"
@@ -54,8 +55,8 @@ def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | Non
         values = periods.to_timestamp()
     if is_text(values):
         values = _from_text(values, name, what)
-    elif values.dtype == np.dtype(object):
-        values = _from_objects(values, what)
+    elif values.dtype == np.dtype(object) or str(values.dtype).startswith("date32"):
+        values = _from_objects(values.astype(object), what)
     _refuse_missing(values, what)
     if is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype):
         return pd.Index(values.to_numpy(dtype=np.int64)), None
@@ -70,6 +71,48 @@ def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | Non
     )
 
 
+def as_moment(stamp: Any, stamps: pd.Index) -> Any:
+    """Read one stamp as those of a panel can be compared with.
+
+    Raises
+    ------
+    WrongTime
+        If it is a number where the stamps are dates, or has a zone where they have none.
+    """
+    if not isinstance(stamps, pd.DatetimeIndex):
+        return stamp
+    if isinstance(stamp, (int, float, np.number)):
+        raise WrongTime(f"{stamp!r} is a number, but the time of this panel is dates")
+    if isinstance(stamp, pd.Period):
+        stamp = stamp.to_timestamp()
+    made = pd.Timestamp(stamp)
+    if made.tzinfo is None and stamps.tz is not None:
+        made = made.tz_localize(stamps.tz)
+    if made.tzinfo is not None and stamps.tz is None:
+        raise WrongTime(f"{made} has a zone, but the stamps of this panel have none")
+    return made
+
+
+def elapsed(stamps: pd.Index, since: NDArray[np.int64], step: Any) -> NDArray[np.float64]:
+    """Time from the rows ``since`` to each row, in steps of a fixed length."""
+    if not isinstance(stamps, pd.DatetimeIndex):
+        values = stamps.to_numpy()
+        return np.asarray((values - values[since]) / step, np.float64)
+    passed: Any = stamps - stamps[since]
+    return np.asarray(passed / pd.Timedelta(step), np.float64)
+
+
+def is_dates(values: pd.Index | pd.Series) -> bool:
+    """Whether all values are dates or periods, as such and not as text."""
+    kind = values.dtype
+    if getattr(kind, "kind", "") == "M" or isinstance(kind, pd.PeriodDtype):
+        return True
+    if isinstance(kind, pd.ArrowDtype):
+        return str(kind).startswith("date")
+    found = infer_dtype(values, skipna=True) if kind == np.dtype(object) else ""
+    return found in ("date", "datetime", "datetime64", "period")
+
+
 def is_text(values: pd.Index | pd.Series) -> bool:
     """Whether all values are text, whatever the type of the column."""
     if isinstance(values.dtype, pd.StringDtype):
@@ -77,7 +120,10 @@ def is_text(values: pd.Index | pd.Series) -> bool:
     if isinstance(values.dtype, pd.CategoricalDtype):
         return is_text(pd.Series(values.dtype.categories))
     if isinstance(values.dtype, pd.ArrowDtype):
-        return bool(pd.api.types.is_string_dtype(values.dtype))
+        coded = str(values.dtype).startswith(
+            ("dictionary<values=string", "dictionary<values=large")
+        )
+        return coded or bool(pd.api.types.is_string_dtype(values.dtype))
     return values.dtype == np.dtype(object) and infer_dtype(values, skipna=True) == "string"
 
 

@@ -1,0 +1,97 @@
+"""Tables of other libraries as pandas frames, without a dependency on any of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tsformer.errors import WrongType
+
+__all__ = ["as_pandas", "refuse_unknown"]
+
+_CATEGORIES = ("Categorical", "Enum")
+
+
+def as_pandas(data: Any) -> Any:
+    """Bring a table of polars, pyarrow or another library to pandas; anything else stays as it is.
+
+    A polars frame is read column by column, which needs no pyarrow; others by their own
+    ``to_pandas``, or by the Arrow stream that they export. Zones and units of stamps, text,
+    categories and missing values stay what they are; memory is not shared.
+
+    Raises
+    ------
+    WrongType
+        If a table offers none of these, naming its type.
+
+    Examples
+    --------
+    >>> as_pandas([[1.0], [2.0]])
+    [[1.0], [2.0]]
+    """
+    if isinstance(data, (pd.DataFrame, pd.Series, np.ndarray, list, tuple)):
+        return data
+    if hasattr(data, "get_columns") and hasattr(data, "__arrow_c_stream__"):
+        return pd.DataFrame({one.name: _column(one) for one in data.get_columns()})
+    if hasattr(data, "to_physical") and hasattr(data, "__arrow_c_stream__"):
+        return pd.Series(_column(data), name=data.name or None)
+    if hasattr(data, "to_pandas"):
+        return data.to_pandas()
+    if hasattr(data, "__arrow_c_stream__"):
+        try:
+            read: Any = pd.DataFrame  # the stubs do not know from_arrow yet
+            return read.from_arrow(data)
+        except ImportError as absent:
+            raise WrongType(
+                f"a table of type {_type_of(data)} is read through pyarrow, which is not"
+                " installed: pip install pyarrow, or convert it to a pandas frame first"
+            ) from absent
+    return data
+
+
+def refuse_unknown(data: Any) -> None:
+    """Refuse what is no array and no list either, naming its type."""
+    listed = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+    if listed or hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+        return
+    if hasattr(data, "collect"):
+        cure = "Collect it first: data.collect()"
+    elif hasattr(data, "compute"):
+        cure = "Compute it first: data.compute()"
+    elif isinstance(data, dict):
+        cure = "Make a frame of it: pd.DataFrame(data)"
+    else:
+        cure = "Convert it to a pandas frame first"
+    raise WrongType(
+        f"data of type {_type_of(data)} cannot be read; a pandas frame or series, a table with"
+        f" to_pandas or an Arrow stream, or an array is needed. {cure}."
+    )
+
+
+def _type_of(data: Any) -> str:
+    kind = type(data)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _column(values: Any) -> Any:
+    """One polars column; its types are known by their names."""
+    kind = type(values.dtype).__name__
+    kind = values.dtype.__name__ if kind == "DataTypeClass" else kind
+    if kind in ("Date", "Datetime"):
+        stamps = pd.DatetimeIndex(np.array(values.to_numpy()))
+        zone = getattr(values.dtype, "time_zone", None)
+        return stamps if zone is None else stamps.tz_localize("UTC").tz_convert(zone)
+    if kind == "String":
+        return pd.array(values.to_list(), dtype="str")
+    if kind in _CATEGORIES:
+        return pd.Categorical(values.to_list())
+    if kind == "Boolean":
+        return pd.array(values.to_list(), dtype="boolean" if values.null_count() else "bool")
+    if kind.startswith(("Int", "UInt")) and values.null_count():
+        return pd.array(values.to_list(), dtype=kind)
+    if kind.startswith(("Int", "UInt", "Float")):
+        return np.array(values.to_numpy())
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values.to_list()
+    return objects

@@ -100,9 +100,9 @@ def test_arrays_with_quantiles_have_levels_last(linear):
 def test_a_short_series_is_refused_by_name_when_it_is_to_be_forecast(long, linear):
     short = long[long["id"] != "b"]
     short = pd.concat([short, long[long["id"] == "b"][:8]])
-    forecaster = linear().fit(short)
+    forecaster = linear().fit(long)
     with pytest.raises(SeriesTooShort, match=r"series 'b' has 8 rows.*12 .*1 of 3"):
-        forecaster.predict()
+        forecaster.predict(short)
     rest = forecaster.predict(short[short["id"] != "b"])
     assert rest["id"].unique().tolist() == ["a", "c"]
 

@@ -286,7 +286,7 @@ def test_what_is_known_in_advance_is_used(tiny):
         model={"skip": False, "dropout": 0.0},
         context=4,
         horizon=2,
-        scaling="none",  # the price says what y is, not what it is in the window's units
+        scaling="series",  # the price says what y is, not what it is in the window's units
         schema=Schema(target="y", known=["price", "noise"]),
         epochs=12,
         learning_rate=2e-2,

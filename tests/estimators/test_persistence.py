@@ -1,3 +1,4 @@
+import datetime
 import json
 import os
 import pickle
@@ -342,3 +343,21 @@ def test_a_model_of_your_own_cannot_be_saved_and_says_so(frame, path):
     with pytest.raises(ModelFileError, match="a value of type Mine"):
         forecaster.save(path)
     assert not path.exists()
+
+
+def test_what_a_schema_or_policy_holds_survives(tmp_path):
+    trading = pd.offsets.CustomBusinessDay(holidays=["2024-01-01", "2024-02-14"])
+    days = pd.date_range("2023-12-01", periods=90, freq=trading)
+    frame = pd.DataFrame({"y": np.arange(90.0) % 5}, index=days)
+    calendar = pd.tseries.holiday.USFederalHolidayCalendar()
+    schema = Schema(freq=trading, holidays=calendar)
+    periods = [(datetime.date(2024, 1, 8), pd.Period("2024-01", "M")), (None, "2023-12-05")]
+    forecaster = Forecaster(
+        Linear(), horizon=3, context=10, schema=schema, policy=Policy(ignore=periods)
+    ).fit(frame)
+    again = load(forecaster.save(tmp_path / "model.safetensors"))
+    pd.testing.assert_frame_equal(again.predict(), forecaster.predict())
+    assert again.policy.ignore == periods
+    assert again._tail.freq == trading
+    assert again.schema.holidays == forecaster.schema_.holidays
+    pd.testing.assert_frame_equal(again.predict(frame[:80]), forecaster.predict(frame[:80]))

@@ -61,6 +61,29 @@ def test_none_leaves_values_alone():
     assert standardise(values, observed, location=location, scale=scale).equal(values)
 
 
+@settings(max_examples=40, deadline=None)
+@given(time=st.integers(1, 30), share=st.floats(0, 1), seed=st.integers(0, 999))
+def test_last_is_the_last_observed_step_and_the_deviation_around_the_mean(time, share, seed):
+    random = np.random.default_rng(seed)
+    values = torch.tensor(random.normal(size=(2, time, 3)) * 4 + 9, dtype=torch.float32)
+    observed = torch.tensor(random.random((2, time, 3)) < share)
+    spoilt = values.masked_fill(~observed, torch.nan)
+    location, scale = window_statistics(spoilt, observed, scaling="last")
+    assert scale.equal(window_statistics(values, observed)[1])
+    for row in range(2):
+        for target in range(3):
+            kept = values[row, observed[row, :, target], target]
+            assert location[row, 0, target] == (kept[-1] if len(kept) else 0)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.1, -7.3e8, 1e-30])
+def test_last_of_a_constant_window_is_exact(level):
+    values = torch.full((1, 337, 1), level)
+    location, scale = window_statistics(values, values == values, scaling="last")
+    assert location.equal(values[:, :1])
+    assert scale.item() == 1
+
+
 def test_unknown_scaling(unchecked):
     values = torch.randn(2, 9, 3)
     with pytest.raises(ParameterError, match="scaling='series'"):

@@ -22,4 +22,4 @@ def test_sizes_do_not_change():
 
 def test_a_batch_is_a_tuple_so_that_any_loop_can_move_it():
     assert issubclass(Batch, tuple)
-    assert len(Batch._fields) == 16
+    assert len(Batch._fields) == 18

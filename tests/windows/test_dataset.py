@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader, RandomSampler
 
-from tsformer.frames import Panel
+from tsformer.frames import Panel, Policy, Schema
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex, sizes_of
 
 CONTEXT, HORIZON = 4, 2
@@ -246,3 +249,84 @@ def test_any_windows_in_any_order_are_what_was_asked_for(lengths, context, horiz
     first = starts[batch.series] + batch.origin.numpy() - context
     expected = first[:, None] + np.arange(context + horizon)
     np.testing.assert_allclose(restored, expected, atol=1e-4)
+
+
+# a gap, lags, weights, filling, uneven steps
+
+
+def test_a_gap_is_not_looked_at(full_panel):
+    gap = 3
+    windows = WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON, gap=gap)
+    lengths = full_panel.lengths
+    assert len(windows) == sum(lengths - CONTEXT - gap - HORIZON + 1)
+    batch, plain = whole(windows), WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON)
+    early = plain.gather(batch.series, batch.origin - gap)
+    late = plain.gather(batch.series, batch.origin)
+    for name in ("past_target", "past_observed", "past", "past_present", "past_codes"):
+        assert torch.equal(getattr(batch, name), getattr(early, name)), name
+    for name in ("future_target", "future_observed"):
+        assert torch.equal(getattr(batch, name), getattr(late, name)), name
+    for name in ("known", "known_present", "known_codes"):
+        found = getattr(batch, name)
+        assert torch.equal(found[:, :CONTEXT], getattr(early, name)[:, :CONTEXT]), name
+        assert torch.equal(found[:, CONTEXT:], getattr(late, name)[:, CONTEXT:]), name
+    assert batch.time[0].tolist() == [-4, -3, -2, -1, 3, 4]
+
+
+def test_lags_are_earlier_targets(full_panel):
+    windows = WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON, lags=(2, 5))
+    plain = WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON)
+    batch, before = whole(windows), whole(plain)
+    own = before.known.shape[-1]
+    assert windows.sizes.known == batch.known.shape[-1] == own + 2 * 2
+    assert torch.equal(batch.known[..., :own], before.known)
+    scales = PanelScales.fit(full_panel).target
+    values = scaled(full_panel.target, scales, full_panel)
+    for place, lag in enumerate((2, 5)):
+        moved = np.full_like(values, np.nan)
+        for first, last in zip(full_panel.starts, full_panel.starts[1:], strict=False):
+            moved[first + lag : last] = values[first : last - lag]
+        expected = sliced(full_panel, moved, batch, -CONTEXT, HORIZON)
+        columns = slice(own + 2 * place, own + 2 * place + 2)
+        there = batch.known_present[..., columns].numpy()
+        np.testing.assert_array_equal(there, ~np.isnan(expected))
+        found = batch.known[..., columns].numpy()
+        np.testing.assert_array_equal(found, np.nan_to_num(expected).astype(np.float32))
+
+
+def test_a_window_weighs_what_its_forecast_rows_do(full_panel):
+    weights = np.arange(full_panel.n_rows, dtype=np.float64)
+    panel = replace(full_panel, weight=weights)
+    batch = whole(WindowDataset(panel, context=CONTEXT, horizon=HORIZON))
+    expected = sliced(panel, weights[:, None], batch, 0, HORIZON).mean(axis=(1, 2))
+    np.testing.assert_allclose(batch.weight.numpy(), expected)
+
+
+def test_what_is_interpolated_is_seen_but_never_an_answer(full_panel):
+    panel = replace(full_panel, policy=Policy(missing="interpolate"))
+    windows = WindowDataset(panel, context=CONTEXT, horizon=HORIZON)
+    batch, masked = whole(windows), whole(WindowDataset(full_panel, context=CONTEXT, horizon=2))
+    assert torch.equal(batch.future_observed, masked.future_observed)
+    assert torch.equal(batch.future_target, masked.future_target)
+    # rows 3 and 4 of the first target are missing: origin 6 sees rows 2 to 5
+    at = batch.origin.tolist().index(6)
+    line = batch.past_target[at, :, 0]
+    np.testing.assert_allclose(line[1:3], np.interp([1, 2], [0, 3], line[[0, 3]]), rtol=1e-5)
+    assert batch.past_observed[at, :, 0].all() and not masked.past_observed[at, 1:3, 0].any()
+    # origin 5 ends in the gap: what comes after it is not looked at
+    assert batch.past_observed[at - 1, :, 0].tolist() == [True, True, False, False]
+
+
+def test_uneven_steps_are_told_by_the_stamps():
+    stamps = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-05", "2024-01-06", "2024-01-07"])
+    frame = pd.DataFrame({"y": np.arange(5.0)}, index=stamps)
+    panel = Panel.from_frame(frame, Schema(freq="irregular"))
+    batch = whole(WindowDataset(panel, context=3, horizon=1))
+    np.testing.assert_allclose(batch.time.numpy(), [[-5, -4, -1, 0], [-5, -2, -1, 0]])
+
+
+def test_scales_of_another_kind(full_panel):
+    shared = PanelScales.fit(full_panel, kind="global")
+    assert np.ptp(shared.target.offset, axis=0).max() == np.ptp(shared.known.scale, axis=0).max()
+    raw = PanelScales.fit(full_panel, kind="none")
+    assert (raw.target.scale == 1).all() and (raw.known.scale != 1).all()

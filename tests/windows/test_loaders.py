@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tsformer.frames import Panel
-from tsformer.windows import SeededSampler, WindowDataset, window_loader
+from tsformer.windows import SeededSampler, SeriesSampler, WindowDataset, WindowIndex, window_loader
 
 
 @pytest.fixture
@@ -67,3 +67,30 @@ def test_a_sampler_of_nothing_yields_nothing():
 
 def test_a_sampler_knows_its_size():
     assert len(SeededSampler(5, seed=0)) == 5
+
+
+def test_series_come_up_equally_often_whatever_their_length():
+    index = WindowIndex(first=np.array([4, 4, 4, 9]), last=np.array([94, 14, 7, 9]))
+    sampler = SeriesSampler(index, seed=0)
+    numbers = np.array(list(sampler))
+    assert len(numbers) == len(index) == len(sampler) == 103
+    series, origins = index.locate(numbers)
+    assert sorted(np.bincount(series, minlength=4).tolist()) == [0, 34, 34, 35]
+    assert set(origins[series == 2]) == {4, 5, 6}
+    assert (origins < index.last[series]).all()
+
+
+def test_series_are_drawn_from_seed_and_epoch():
+    index = WindowIndex(first=np.array([0, 0]), last=np.array([50, 5]))
+    sampler = SeriesSampler(index, seed=1)
+    first = list(sampler)
+    assert list(sampler) == first
+    sampler.set_epoch(1)
+    assert list(sampler) != first
+    assert list(SeriesSampler(index, seed=2)) != first
+
+
+def test_the_loader_takes_series_when_asked(windows):
+    loader = window_loader(windows, batch_size=4, shuffle=True, sampling="series")
+    assert isinstance(loader.batch_sampler.sampler, SeriesSampler)
+    assert len(order(loader)) == len(windows)

@@ -1,8 +1,9 @@
 """Estimators: from a frame to a stamped forecast, in scikit-learn's manner."""
 
 from tsformer.estimators.baselines import Drift, SeasonalNaive
-from tsformer.estimators.contract import Forecasts, PanelForecaster, windows_of
+from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecaster import Forecaster
+from tsformer.estimators.forecasts import Forecasts, windows_of
 from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import load
 from tsformer.estimators.pretrainer import MaskedPretrainer, PretrainedWeights

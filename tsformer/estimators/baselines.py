@@ -42,6 +42,9 @@ class SeasonalNaive(PanelForecaster):
 
     _: KW_ONLY
     horizon: int = param("Steps to forecast.", low=1)
+    gap: int = param(
+        "Rows between the last one of the data and the first one to forecast.", default=0, low=0
+    )
     season_length: int | None = param(
         "Steps in a season; None takes the usual one of the frequency.", default=None, low=1
     )
@@ -54,7 +57,7 @@ class SeasonalNaive(PanelForecaster):
 
     def _fit(self, panel: Panel) -> None:
         self.season_length_ = usable_season(panel, self.season_length)
-        seasons = -(-self.horizon_ // self.season_length_)
+        seasons = -(-(self.gap_ + self.horizon_) // self.season_length_)
         self._residuals = _residual_quantiles(panel, panel.lengths, self.season_length_, seasons)
         self._tail = panel.tail(self.season_length_ * (seasons + 1))
 
@@ -67,14 +70,15 @@ class SeasonalNaive(PanelForecaster):
             self._tail.ids.get_indexer(panel.ids),
             lambda: _residual_quantiles(panel, ends, season, seasons),
         )
-        ahead = np.arange(self.horizon_) // season
+        gap, steps = self.gap_, self.gap_ + self.horizon_
+        ahead = np.arange(gap, steps) // season
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             point = seasonal_naive(
-                panel, history, series, origins, horizon=self.horizon_, season=season
-            )
+                panel, history, series, origins - gap, horizon=steps, season=season
+            )[:, gap:]
             spread = _at_levels(residuals[series][:, ahead], levels)
             return point, point[..., None] + spread
 
@@ -99,6 +103,9 @@ class Drift(PanelForecaster):
 
     _: KW_ONLY
     horizon: int = param("Steps to forecast.", low=1)
+    gap: int = param(
+        "Rows between the last one of the data and the first one to forecast.", default=0, low=0
+    )
     schema: Schema | None = param(
         "Roles of the columns; None infers them.", default=None, part=Schema
     )
@@ -119,11 +126,13 @@ class Drift(PanelForecaster):
             self._tail.ids.get_indexer(panel.ids),
             lambda: _residual_quantiles(panel, ends, 1, 1),
         )
-        steps = np.arange(1, self.horizon_ + 1)
+        gap = self.gap_
+        steps = gap + np.arange(1, self.horizon_ + 1)
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
+            origins = origins - gap
             last = history[panel.starts[series] + origins - 1]
             span = np.maximum(origins[:, None] - 1 - first_row[series], 1)
             slope = np.where(span > 0, (last - first[series]) / span, 0.0)

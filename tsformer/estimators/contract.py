@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,44 +10,32 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tsformer.errors import ForecastError, ParameterError, SeriesTooShort
+from tsformer.errors import ParameterError, SeriesTooShort
+from tsformer.estimators.forecasts import (
+    Forecasts,
+    checked_levels,
+    forecast_columns,
+    refuse_nonfinite,
+    windows_of,
+)
 from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.frames import Panel, Policy, Schema
+from tsformer.frames.tables import as_pandas
 from tsformer.params import Params
 
-__all__ = ["Forecasting", "Forecasts", "PanelForecaster", "windows_of"]
+__all__ = ["Forecasting", "PanelForecaster"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Forecasting = Callable[[Integers, Integers, tuple[float, ...]], tuple[Floats, Floats]]
 
 
-@dataclass(frozen=True, eq=False)
-class Forecasts:
-    """Forecasts from some origins, in the caller's units.
-
-    Attributes
-    ----------
-    series, origin
-        (forecast,) position in the panel's ``ids``, and row within the series of the first step.
-    point
-        (forecast, horizon, target) median or mean.
-    quantiles
-        (forecast, horizon, target, level).
-    """
-
-    series: Integers
-    origin: Integers
-    point: Floats
-    quantiles: Floats
-
-
 class PanelForecaster(Params, ABC):
     """Base of all forecasters: everything between a frame and a panel, and back.
 
-    A subclass declares ``horizon``, ``schema`` and ``policy`` as parameters and implements
-    ``_fit`` and ``_forecasting``.
+    A subclass declares ``horizon``, ``schema``, ``policy`` and, if it can forecast from behind
+    one, ``gap`` as parameters, and implements ``_fit`` and ``_forecasting``.
 
     Attributes
     ----------
@@ -58,9 +45,12 @@ class PanelForecaster(Params, ABC):
         The last stamp ``fit`` has seen; nothing fitted depends on anything after it.
     horizon_ : int
         The horizon it was fitted for; a later change of ``horizon`` waits for the next ``fit``.
+    gap_ : int
+        The gap it was fitted for.
     """
 
     horizon: int
+    gap: int = 0
     schema: Schema | None
     policy: Policy | None
 
@@ -83,7 +73,7 @@ class PanelForecaster(Params, ABC):
         """
         self.check()
         panel = self._enter(data)
-        self.schema_, self.horizon_ = panel.schema, self.horizon
+        self.schema_, self.horizon_, self.gap_ = panel.schema, self.horizon, self.gap
         self._fit(panel)
         self.cutoff_ = panel.stamps.max()
         return self
@@ -103,7 +93,8 @@ class PanelForecaster(Params, ABC):
         history
             Data up to the moment of the forecast; by default what ``fit`` has seen.
         future
-            Known covariates for the rows to forecast, matched by series, stamp and name.
+            Known covariates for the rows to forecast, matched by series, stamp and name; see
+            :meth:`make_future_frame`.
         horizon
             Steps, at most the fitted ``horizon``, which is the default.
         quantiles
@@ -112,9 +103,10 @@ class PanelForecaster(Params, ABC):
         Returns
         -------
         DataFrame or ndarray
-            Exactly the next rows in the layout, units and zone of the data: one column a target
-            with the median or mean, and one for each level. For an array, an array
-            (horizon, target), or (horizon, target, level) with ``quantiles``.
+            Exactly the next rows (behind the ``gap``) in the layout, units and zone of the data:
+            one column a target with the median or mean, and one for each level; a pandas frame for
+            every kind of table. For an array, an array (horizon, target), or (horizon, target,
+            level) with ``quantiles``.
 
         Raises
         ------
@@ -123,19 +115,35 @@ class PanelForecaster(Params, ABC):
         """
         check_is_fitted(self)
         steps = self._steps(horizon)
-        panel = self._tail if history is None else self.read(history)
-        levels = _checked_levels(quantiles)
+        levels = checked_levels(quantiles)
+        panel = self._at_origin(history)
         room = panel.extend(steps, future)
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.lengths, horizon=steps, levels=levels))
         point = np.concatenate([part.point for part in parts])
         spread = np.concatenate([part.quantiles for part in parts])
-        self._refuse_nonfinite(panel, point, spread)
+        refuse_nonfinite(panel, point, spread)
         if panel.layout.array:
             return spread[0] if quantiles is not None else point[0]
-        names = _columns(panel.target_names, levels)
+        names = forecast_columns(panel.target_names, levels)
         values = np.concatenate([point[..., None], spread], axis=-1).reshape(*point.shape[:2], -1)
         return panel.frame_of(values, names, stamps=panel.future_stamps(steps))
+
+    def make_future_frame(self, history: Any = None, *, horizon: int | None = None) -> pd.DataFrame:
+        """The rows that ``predict`` forecasts, with their known covariates left to be filled in.
+
+        Parameters
+        ----------
+        history, horizon
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        DataFrame
+            Series and stamps in the layout of the data; each known covariate is missing.
+        """
+        check_is_fitted(self)
+        return self._at_origin(history).future_frame(self._steps(horizon))
 
     def score(self, data: Any, y: Any = None) -> float:
         """The negative MASE on the rows after ``cutoff_``; 0 is perfect, higher is better.
@@ -156,7 +164,7 @@ class PanelForecaster(Params, ABC):
         first = np.where(seen < panel.lengths, seen, panel.lengths - self.horizon_)
         # origins with a full horizon; at least the first, whose end may be missing
         counts = np.maximum(panel.lengths - self.horizon_ - first + 1, 1)
-        if (first < 1).any():
+        if (first < 1 + self.gap_).any():
             at = int(np.argmin(first))
             raise SeriesTooShort(
                 f"series {panel.ids[at]!r} has {panel.lengths[at]} rows: nothing is left to "
@@ -206,10 +214,10 @@ class PanelForecaster(Params, ABC):
         Parameters
         ----------
         panel
-            Made by :meth:`read`. Targets at or after an origin are not used; known covariates
-            after it are, and count as missing where the panel ends.
+            Made by :meth:`read`. Targets at or after an origin, and in the ``gap`` before it, are
+            not used; known covariates after it are, and count as missing where the panel ends.
         series, origins
-            Where to forecast from: positions of series, and rows within them.
+            Where to forecast: positions of series, and the first row to forecast within them.
         horizon, levels
             As in :meth:`predict`.
         """
@@ -217,14 +225,14 @@ class PanelForecaster(Params, ABC):
         steps = self._steps(horizon)
         if len(series) == 0:
             return
-        if (origins < 1).any():
+        if (origins < 1 + self.gap_).any():
             raise SeriesTooShort("there is nothing to forecast from before the first row")
         beyond = int((origins + self.horizon_ - panel.lengths[series]).max())
         room = _with_blank_rows(panel, beyond)
         # what a new series is scaled by: nothing after the first origin in it
         ends = np.full(panel.n_series, -1, dtype=np.int64)
         ends[series] = panel.lengths[series]
-        np.minimum.at(ends, series, origins)
+        np.minimum.at(ends, series, origins - self.gap_)
         forecast = self._forecasting(room, ends)
         for begin in range(0, len(series), _CHUNK):
             chosen = slice(begin, begin + _CHUNK)
@@ -247,8 +255,22 @@ class PanelForecaster(Params, ABC):
     def __sklearn_tags__(self) -> Any:
         """Missing values are fine where the policy masks them."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.policy is not None and self.policy.missing == "mask"
+        tags.input_tags.allow_nan = self.policy is not None and self.policy.keeps_missing
         return tags
+
+    @property
+    def reach_(self) -> int:
+        """Rows that must stand before the first one to forecast."""
+        return 1 + self.gap_
+
+    def _at_origin(self, history: Any) -> Panel:
+        """The panel that the rows to forecast follow on: the data, and the gap after it."""
+        panel = self._ready(self._tail if history is None else self.read(history))
+        return panel.extend(self.gap_, blank=True) if self.gap_ else panel
+
+    def _ready(self, panel: Panel) -> Panel:
+        """The series that can be forecast."""
+        return panel
 
     def _enter(self, data: Any) -> Panel:
         """Check and read the data of a fit."""
@@ -266,6 +288,7 @@ class PanelForecaster(Params, ABC):
 
     def _entered(self, data: Any, *, reset: bool) -> Any:
         """scikit-learn's checks of arrays and its bookkeeping of columns."""
+        data = as_pandas(data)
         if isinstance(data, (pd.DataFrame, pd.Series)):
             frame = data if isinstance(data, pd.DataFrame) else data.to_frame()
             if reset:
@@ -274,7 +297,7 @@ class PanelForecaster(Params, ABC):
             return data
         if reset and hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        mask = self.policy is not None and self.policy.missing == "mask"
+        mask = self.policy is not None and self.policy.keeps_missing
         return validate_data(
             self,
             data,
@@ -284,42 +307,10 @@ class PanelForecaster(Params, ABC):
             ensure_min_samples=2,
         )
 
-    def _refuse_nonfinite(self, panel: Panel, point: Floats, spread: Floats) -> None:
-        bad = ~np.isfinite(point)
-        if spread.size:
-            bad |= ~np.isfinite(spread).all(axis=-1)
-        if bad.any():
-            series, step, target = (int(place) for place in np.argwhere(bad)[0])
-            raise ForecastError(
-                f"the forecast of series {panel.ids[series]!r}, column "
-                f"{panel.target_names[target]!r} is not finite from step {step + 1} on. Look for "
-                "extreme values in its last rows, or fit again with a smaller learning rate."
-            )
-
 
 _CHUNK = 512
 """Forecasts at a time: bounds the memory of a long backtest."""
 
 
-def windows_of(panel: Panel, series: Integers, origins: Integers, horizon: int) -> Floats:
-    """The true targets (n, horizon, target) after each origin; NaN where there are none."""
-    rows = (panel.starts[series] + origins)[:, None] + np.arange(horizon)
-    inside = rows < panel.starts[series + 1][:, None]
-    found = panel.target[np.minimum(rows, panel.n_rows - 1)]
-    return np.where(inside[..., None], found, np.nan)
-
-
 def _with_blank_rows(panel: Panel, rows: int) -> Panel:
     return panel.extend(rows, blank=True) if rows > 0 else panel
-
-
-def _checked_levels(quantiles: Sequence[float] | None) -> tuple[float, ...]:
-    levels = () if quantiles is None else tuple(float(level) for level in quantiles)
-    for level in levels:
-        if not 0 < level < 1:
-            raise ParameterError(f"quantiles={list(levels)}: each must lie inside (0, 1)")
-    return levels
-
-
-def _columns(targets: Sequence[str], levels: Sequence[float]) -> list[str]:
-    return [name for target in targets for name in (target, *(f"{target}_q{q:g}" for q in levels))]

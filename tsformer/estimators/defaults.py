@@ -13,11 +13,11 @@ _FEW_WINDOWS = 500
 """Below it a network has too few windows to learn more than the ridge regression finds."""
 
 
-def default_context(panel: Panel, horizon: int) -> int:
+def default_context(panel: Panel, horizon: int, *, short: str = "error") -> int:
     """Two seasons or horizons, a week for steps below a day; less where the data are short.
 
     At least as many training windows as steps of context are left in the median series, and one
-    in the shortest.
+    in the shortest unless a policy drops or pads what is ``short``.
     """
     season = season_length(panel.freq)
     wanted = max(2 * season, 2 * horizon, 16)
@@ -25,7 +25,9 @@ def default_context(panel: Panel, horizon: int) -> int:
         wanted = max(wanted, 7 * season)
     median, shortest = int(pd.Series(panel.lengths).median()), int(panel.lengths.min())
     validation = max(horizon, -(-median // 5))
-    room = min((median - validation - horizon) // 2, shortest - horizon)
+    room = (median - validation - horizon) // 2
+    if short == "error":
+        room = min(room, shortest - horizon)
     return max(1, min(wanted, room, max(_LONGEST, 2 * horizon)))
 
 

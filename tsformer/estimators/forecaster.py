@@ -3,25 +3,30 @@
 import copy
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tsformer.errors import ParameterError, SeriesTooShort
-from tsformer.estimators.contract import Forecasting, PanelForecaster, windows_of
+from tsformer.errors import ParameterError
+from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.forecasts import windows_of
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
 from tsformer.estimators.persistence import savable
 from tsformer.estimators.pretrainer import PretrainedWeights
-from tsformer.frames import Panel, Policy, Schema
+from tsformer.estimators.reach import checked_lags, listed_transforms
+from tsformer.estimators.scaling import SCALINGS, Scaling
+from tsformer.estimators.short import long_enough, padded, without_short
+from tsformer.frames import Panel, Policy, Scales, Schema, Transform
+from tsformer.frames.chain import apply_all, fit_all
 from tsformer.heads import Head, Quantiles
-from tsformer.models import Architecture, Informer, WindowScaling
+from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.params import KW_ONLY, param, params
 from tsformer.training import Training
-from tsformer.windows import PanelScales, WindowDataset
+from tsformer.windows import PanelScales, WindowDataset, late_rows
 
 if TYPE_CHECKING:
     from tsformer.training import ForecastModule, WindowDataModule
@@ -39,8 +44,8 @@ Integers = NDArray[np.int64]
 class Forecaster(PanelForecaster):
     """Forecasts the next ``horizon`` rows of every series of a frame.
 
-    Missing values are refused, or masked: see ``policy``. Unscaled frames are fine: every series
-    and column is scaled by its training rows, every window by its own context.
+    Missing values are refused, masked or interpolated: see ``policy``. Unscaled frames are fine:
+    every series and column is scaled by its training rows, every window by its own context.
 
     Attributes
     ----------
@@ -57,6 +62,12 @@ class Forecaster(PanelForecaster):
         before the first step. Losses are in units of the scaled series.
     best_epoch_ : int or None
         Whose weights were kept; None without validation.
+    transforms_ : tuple of Transform
+        ``transforms`` and ``nonnegative``, with what was learnt from the training rows.
+    edges_ : tuple of int
+        How many rows each past covariate is late, see ``late_rows``; hidden in training, too.
+    short_ : DataFrame
+        Series with too few rows, and what was done: ``series, rows, needed, done``.
     skill_ : float
         One minus the ratio of the validation error to that of seasonal persistence (MAE of
         scaled series): 1 is perfect, 0 no better, negative worse; NaN without validation.
@@ -84,6 +95,14 @@ class Forecaster(PanelForecaster):
         default=None,
         low=1,
     )
+    gap: int = param(
+        "Rows between the last one of the data and the first one to forecast.", default=0, low=0
+    )
+    lags: tuple[int, ...] | list[int] = param(
+        "Rows back, each at least gap + horizon: the targets so long before become known"
+        " covariates.",
+        default=(),
+    )
     head: Head | None = param(
         "What is forecast for each step; None is Quantiles().", default=None, part=Quantiles
     )
@@ -96,11 +115,19 @@ class Forecaster(PanelForecaster):
     policy: Policy | None = param(
         "What to do with missing values; None refuses them.", default=None, part=Policy
     )
-    scaling: Literal["window", "none"] = param(
-        "Standardise each window by its own context, or leave it in units of its series.",
+    scaling: Scaling = param(
+        "By training rows: 'series' (mean and deviation of each), 'global' (of all), 'robust'"
+        " (median and quartiles of each), 'none'. 'window' standardises each window of the scaled"
+        " series by its own context, 'last' measures it from its last value.",
         default="window",
-        choices=("window", "none"),
+        choices=tuple(SCALINGS),
     )
+    transforms: Transform | tuple[Transform, ...] | list[Transform] | None = param(
+        "What happens to the targets before scaling and is undone after it: Asinh(), Log1p(),"
+        " BoxCox(), Shift(lag), Clip(low, high), or several in order.",
+        default=None,
+    )
+    nonnegative: bool = param("Forecasts below 0 become 0.", default=False)
     start: PretrainedWeights | None = param(
         "Weights to start from, such as MaskedPretrainer.weights_, instead of random ones; model "
         "None is then the model they come from. A saved file does not hold them.",
@@ -135,10 +162,19 @@ class Forecaster(PanelForecaster):
     def _fit(self, panel: Panel) -> None:
         settings = self._settings
         self.head_ = copy.deepcopy(self.head) or Quantiles()  # what is set later moves no fit
-        self.context_ = self.context or default_context(panel, self.horizon_)
+        ahead = self.gap_ + self.horizon_
+        self.context_ = self.context or default_context(panel, ahead, short=panel.policy.short)
+        self.lags_ = checked_lags(self.lags, ahead)
+        transforms = listed_transforms(self.transforms, nonnegative=self.nonnegative, ahead=ahead)
+        panel, self.short_ = without_short(panel, self.context_, ahead)
         self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
-        self._tail = panel.tail(max(self.context_, usable_season(panel)))
-        data = self._windows(panel, self._validation_rows(panel))
+        self.edges_ = late_rows(panel)
+        if any(self.edges_):
+            log.info("rows that past covariates are late, hidden in training: %s", self.edges_)
+        rows = self._validation_rows(panel)
+        self.transforms_ = fit_all(transforms, panel, panel.lengths - rows)
+        self._tail = panel.tail(self._kept_rows(panel))
+        data = self._windows(panel, rows)
         if len(data.validation) == 0:
             log.info("no validation windows: no early stopping, the last weights are kept")
         module = self._train(data, settings)
@@ -149,46 +185,73 @@ class Forecaster(PanelForecaster):
         if settings.refit_all and self.best_epoch_ is not None:
             same = {"epochs": self.best_epoch_, "callbacks": (), "validation": None}
             again = Training(**{**settings.get_params(deep=False), **same})
-            self._train(self._windows(panel, None), again)
+            self.transforms_ = fit_all(transforms, panel, panel.lengths)
+            self._train(self._windows(panel, np.zeros_like(rows)), again, like=self.network_)
         if self.skill_ <= 0:
             warnings.warn(_NO_SKILL.format(self.model_, self.skill_), stacklevel=3)
+
+    def _kept_rows(self, panel: Panel) -> int:
+        """How many of the latest rows a forecast needs."""
+        memory = sum(one.memory for one in self.transforms_)
+        if memory and np.isnan(panel.target).any():
+            return int(panel.lengths.max())  # a missing value is replaced by one of any earlier row
+        back = max(self.lags_, default=0) + memory
+        return max(self.context_ + back, usable_season(panel))
 
     def _default_model(self, panel: Panel) -> Architecture:
         if self.start is None:
             return default_model(panel, self.context_, self.horizon_)
         return copy.deepcopy(self.start.model)
 
-    def _windows(self, panel: Panel, validation: Any) -> "WindowDataModule":
+    def _windows(self, panel: Panel, validation: Integers) -> "WindowDataModule":
         from tsformer.training import WindowDataModule  # Lightning is loaded by the first fit
 
         return WindowDataModule(
-            panel,
+            apply_all(self.transforms_, panel)[0],
             context=self.context_,
             horizon=self.horizon_,
+            gap=self.gap_,
+            lags=self.lags_,
+            edges=self.edges_,
+            scaling=SCALINGS[self.scaling].series,
+            sampling=self._settings.sampling,
+            stride=self._settings.stride,
             batch_size=self._settings.batch_size,
             validation=validation,
             random_state=self.random_state,
         )
 
-    def _train(self, data: "WindowDataModule", settings: Training) -> "ForecastModule":
+    def _train(
+        self, data: "WindowDataModule", settings: Training, *, like: Network | None = None
+    ) -> "ForecastModule":
         from tsformer.training import ForecastModule, build_network, train
 
         seed = self.random_state
         network = build_network(self.model_, data.sizes, self.head_, random_state=seed)
         if self.start is not None:
             self.start.load_into(network, self.model_)
+        if like is not None:
+            network.recall(like)
+        self.scaling_ = self.scaling
         module = ForecastModule(
-            network, self.head_, settings, scaling=self.scaling, random_state=seed
+            network, self.head_, settings, scaling=self._window_scaling(), random_state=seed
         )
         train(module, data, settings)
         self.network_ = network.eval()
         self.scales_ = data.scales
         return module
 
-    def _validation_rows(self, panel: Panel) -> Any:
+    def _window_scaling(self) -> WindowScaling:
+        lagged = len(self.lags_) * len(self.schema_.target or ())
+        return WindowScaling(SCALINGS[self.scaling_].window, lagged=lagged)
+
+    def _validation_rows(self, panel: Panel) -> Integers:
+        from tsformer.training import validation_rows
+
         validation = self._settings.validation
         if not isinstance(validation, pd.DataFrame):
-            return validation
+            reach = self.context_ + self.gap_
+            return validation_rows(panel.lengths, validation, context=reach, horizon=self.horizon_)
         added = Panel.from_frame(validation, self.schema_, self.policy, like=panel)
         rows = np.zeros(panel.n_series, dtype=np.int64)
         rows[panel.ids.get_indexer(added.ids)] = added.lengths
@@ -199,42 +262,74 @@ class Forecaster(PanelForecaster):
         series, origins = data.validation.index.locate(np.arange(len(data.validation)))
         season = usable_season(panel)
         history = seasonal_history(panel, season)
+        units = Scales.fit(panel.target, panel.starts, data.ends).scale
         own, naive = 0.0, 0.0
         for part in self.forecast(panel, series, origins):
             repeated = seasonal_naive(
-                panel, history, part.series, part.origin, horizon=self.horizon_, season=season
-            )
+                panel,
+                history,
+                part.series,
+                part.origin - self.gap_,
+                horizon=self.gap_ + self.horizon_,
+                season=season,
+            )[:, self.gap_ :]
             truth = windows_of(panel, part.series, part.origin, self.horizon_)
-            scale = data.scales.target.scale[part.series][:, None, :]
+            scale = units[part.series][:, None, :]
             both = ~np.isnan(truth) & ~np.isnan(repeated)
             own += float((np.abs(truth - part.point) / scale)[both].sum())
             naive += float((np.abs(truth - repeated) / scale)[both].sum())
         return 1 - own / naive if naive > 0 else float("nan")
 
+    @property
+    def reach_(self) -> int:
+        """Rows that must stand before the first one to forecast."""
+        pads = self.policy is not None and self.policy.short == "pad"
+        return self.gap_ + (1 if pads else self.context_)
+
+    def _ready(self, panel: Panel) -> Panel:
+        return long_enough(panel, self.context_)
+
     def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
-        _refuse_short(panel, ends, self.context_)
-        places = self._tail.ids.get_indexer(panel.ids).astype(np.int64)
-        unseen = PanelScales.fit(panel, ends) if (places < 0).any() else self.scales_
-        scales = self.scales_.match(places, unseen)
-        windows = WindowDataset(panel, context=self.context_, horizon=self.horizon_, scales=scales)
-        standardise = WindowScaling(self.scaling)
+        panel, added = padded(panel, ends, self.context_)
+        changed, undo = apply_all(self.transforms_, panel)
+        scales = self._scales_of(changed, np.where(ends < 0, ends, ends + added))
+        windows = WindowDataset(
+            changed,
+            context=self.context_,
+            horizon=self.horizon_,
+            gap=self.gap_,
+            lags=self.lags_,
+            edges=self.edges_,
+            scales=scales,
+        )
+        standardise = self._window_scaling()
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
+            origins = origins + added
             batch = windows.gather(torch.from_numpy(series), torch.from_numpy(origins))
             with torch.no_grad():
                 standardised, location, scale = standardise(batch)
                 raw = self.head_.restore(self.network_(standardised), location, scale)
-                point = self.head_.point(raw).numpy()
-                spread = self.head_.quantiles(raw, levels).numpy()
-            levelwise = np.moveaxis(spread, -1, 1)  # targets last, as their scales are
-            return (
-                scales.target.restore(point, series),
-                np.moveaxis(scales.target.restore(levelwise, series), 1, -1),
-            )
+                point = self.head_.point(raw)[..., None]
+                both = torch.cat([point, self.head_.quantiles(raw, levels)], dim=-1).numpy()
+            # targets last, as their scales are
+            levelwise = scales.target.restore(np.moveaxis(both, -1, 1), series)
+            values = undo(np.moveaxis(levelwise, 1, -1), series, origins)
+            return values[..., 0], values[..., 1:]
 
         return forecast
+
+    def _scales_of(self, panel: Panel, ends: Integers) -> PanelScales:
+        """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far."""
+        places = self._tail.ids.get_indexer(panel.ids).astype(np.int64)
+        if (places >= 0).all():
+            return self.scales_.match(places, self.scales_)
+        kind = SCALINGS[self.scaling_].series
+        if kind == "global":  # one for all
+            return self.scales_.match(np.zeros_like(places), self.scales_)
+        return self.scales_.match(places, PanelScales.fit(panel, ends, kind=kind))
 
 
 _HISTORY = ["epoch", "train_loss", "validation_loss", "seconds"]
@@ -242,14 +337,3 @@ _NO_SKILL = (
     "on the validation rows {} is no better than seasonal persistence (skill {:.3f}): more "
     "history, a longer context or another model may help; SeasonalNaive is the simpler choice"
 )
-
-
-def _refuse_short(panel: Panel, ends: Integers, context: int) -> None:
-    short = (ends >= 0) & (ends < context)
-    if short.any():
-        first = int(np.argmax(short))
-        raise SeriesTooShort(
-            f"series {panel.ids[first]!r} has {ends[first]} rows before the forecast, the context "
-            f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too "
-            "short). Give more history, or fit again with a shorter context."
-        )

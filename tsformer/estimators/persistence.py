@@ -5,6 +5,7 @@ are ever built.
 """
 
 import dataclasses
+import datetime
 import hashlib
 import json
 import math
@@ -19,11 +20,11 @@ import pandas as pd
 import safetensors
 import safetensors.numpy
 import torch
-from pandas.tseries.frequencies import to_offset
 
-from tsformer import heads, models
+from tsformer import frames, heads, models
 from tsformer.errors import ModelFileError
 from tsformer.frames import Panel, Policy, Scales, Schema
+from tsformer.frames.clock import as_freq, name_of
 from tsformer.frames.layout import Layout
 from tsformer.models import Network
 from tsformer.params import Params
@@ -48,6 +49,7 @@ _VALUES: dict[str, type[Any]] = {
     for kind in (
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
+        *_parts(frames, frames.Transform),
         Policy,
         Schema,
         Training,
@@ -90,6 +92,9 @@ def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = F
     fitted = {name: value for name, value in vars(forecaster).items() if name not in given}
     if "start" in given:  # where a fit began is of no use to what came of it
         given["start"] = None
+    if isinstance(given["schema"], Schema):  # a calendar of holidays is code; its days are data
+        days = fitted["schema_"].holidays
+        given["schema"] = Schema(**{**given["schema"].get_params(), "holidays": days})
     try:
         document = {
             "format": _FORMAT,
@@ -141,7 +146,12 @@ class _Weights:
 
 
 def _network(forecaster: Any, weights: dict[str, Any]) -> Network:
-    sizes = sizes_of(forecaster._tail, context=forecaster.context_, horizon=forecaster.horizon_)
+    sizes = sizes_of(
+        forecaster._tail,
+        context=forecaster.context_,
+        horizon=forecaster.horizon_,
+        lags=len(forecaster.lags_),
+    )
     with torch.device("meta"):  # no memory is taken before all shapes are known to fit
         network: Network = forecaster.model_.build(sizes, forecaster.head_)
     tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
@@ -196,7 +206,11 @@ def _encoded_object(value: Any, tensors: dict[str, Any], path: str) -> Any:
     if isinstance(value, pd.Timestamp):
         return {"stamp": value.isoformat(), "unit": value.unit}
     if isinstance(value, pd.offsets.BaseOffset):
-        return {"freq": value.freqstr}
+        return {"freq": name_of(value)}
+    if isinstance(value, datetime.date):  # no datetime: pandas' own stamps are above
+        return {"date": value.isoformat()}
+    if isinstance(value, pd.Period):
+        return {"period": str(value), "freq": value.freqstr}
     if isinstance(value, pd.DataFrame):
         return {"frame": _encoded(value.to_dict("list"), tensors, path)}
     if isinstance(value, pd.DatetimeIndex):
@@ -239,6 +253,14 @@ def _stamps(value: dict[str, Any], tensors: dict[str, Any]) -> pd.DatetimeIndex:
     return naive.rename(value["name"])
 
 
+def _moment(text: str) -> datetime.date:
+    return (
+        datetime.date.fromisoformat(text)
+        if len(text) == 10
+        else datetime.datetime.fromisoformat(text)
+    )
+
+
 def _index(value: dict[str, Any], tensors: dict[str, Any]) -> pd.Index:
     items = _decoded(value["index"], tensors)
     index: pd.Index = pd.Index(items, dtype=value["dtype"], name=value["name"])
@@ -260,7 +282,9 @@ _DECODERS: dict[str, Any] = {
     "objects": _objects,
     "network": lambda value, tensors: _Weights(_decoded(value["network"], tensors)),
     "stamp": lambda value, tensors: pd.Timestamp(value["stamp"]).as_unit(value["unit"]),
-    "freq": lambda value, tensors: to_offset(value["freq"]),
+    "date": lambda value, tensors: _moment(value["date"]),
+    "period": lambda value, tensors: pd.Period(value["period"], freq=value["freq"]),
+    "freq": lambda value, tensors: as_freq(value["freq"]),
     "frame": lambda value, tensors: pd.DataFrame(_decoded(value["frame"], tensors)),
     "stamps": _stamps,
     "index": _index,

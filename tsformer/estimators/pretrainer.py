@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
 from tsformer.estimators.defaults import default_context
+from tsformer.estimators.scaling import SCALINGS
 from tsformer.frames import Panel, Policy, Schema
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, MaskedTransformer
@@ -156,10 +157,10 @@ class MaskedPretrainer(Params):
     policy: Policy | None = param(
         "What to do with missing values; None refuses them.", default=None, part=Policy
     )
-    scaling: Literal["window", "none"] = param(
-        "Standardise each window by what is visible of it, or leave it in units of its series.",
+    scaling: Literal["window", "series", "global", "robust", "none"] = param(
+        "As for a Forecaster; 'window' standardises each window by what is visible of it.",
         default="window",
-        choices=("window", "none"),
+        choices=("window", "series", "global", "robust", "none"),
     )
     random_state: int = param(
         "Seed of weights, order, noise and of what is hidden.", default=0, low=0
@@ -207,17 +208,21 @@ class MaskedPretrainer(Params):
             context=self.context_,
             horizon=self.horizon,
             batch_size=settings.batch_size,
+            scaling=SCALINGS[self.scaling].series,
+            sampling=settings.sampling,
+            stride=settings.stride,
             validation=validation,
             random_state=seed,
         )
         bare = copy.deepcopy(self.model_).set_params(skip=False)
         built = build_network(bare, data.sizes, self.head_, random_state=seed)
         network = cast(MaskedNetwork, built)
+        window = SCALINGS[self.scaling].window
         module = ForecastModule(
-            Rebuilding(network, self.share, self.scaling),
+            Rebuilding(network, self.share, window),
             self.head_,
             settings,
-            scaling=self.scaling,
+            scaling=window,
             random_state=seed,
         )
         train(module, data, settings)

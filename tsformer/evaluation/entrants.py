@@ -1,5 +1,6 @@
 """Who takes part in a backtest: clones by name, their data, and their fits."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from sklearn.base import clone
 
 from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.estimators import PanelForecaster, SeasonalNaive
+from tsformer.estimators.short import LEFT_OUT
 from tsformer.evaluation.plan import Block, Plan, Source
 from tsformer.frames import Panel, Schema
 
@@ -44,6 +46,7 @@ def named_entrants(
     first = next(iter(entrants.values()))
     beside = SeasonalNaive(
         horizon=max(one.horizon for one in entrants.values()),
+        gap=max(one.gap for one in entrants.values()),
         schema=first.schema,
         policy=first.policy,
     )
@@ -89,10 +92,14 @@ def fitted_before(
     fresh.schema = source.panel.schema
     if plan.validation is not None and "training" in fresh.get_params(deep=False):
         fresh.set_params(training__validation=plan.validation)
+    if fresh.policy is None or fresh.policy.short == "error":
+        fresh.set_params(policy__short="drop")  # windows that cannot be forecast are reported
     if not block.fit_ends.any():
         raise SeriesTooShort("no series has a row before the first fold; ask for fewer folds")
     try:
-        return fresh.fit(source.head(block.fit_ends))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=LEFT_OUT)
+            return fresh.fit(source.head(block.fit_ends))
     except SeriesTooShort as error:
         error.add_note(
             f"This was {name!r} on the {int(block.fit_ends.sum()):,} rows before the first forecast"

@@ -79,12 +79,12 @@ class Block:
     origins: Ints
     folds: Ints
 
-    def with_context(self, context: int) -> tuple["Block", list[Skip]]:
+    def with_context(self, rows: int) -> tuple["Block", list[Skip]]:
         """Only the windows that have so many rows before their origin, and what that leaves out."""
-        fits = self.origins >= context
+        fits = self.origins >= rows
         lost = np.stack([self.folds[~fits], self.series[~fits]], axis=1)
         pairs, counts = np.unique(lost, axis=0, return_counts=True)
-        reason = f"fewer than {context} rows of context"
+        reason = f"fewer than {rows} rows of context"
         skips = [
             Skip(int(fold), int(series), int(count), reason)
             for (fold, series), count in zip(pairs, counts, strict=True)
@@ -149,18 +149,25 @@ def make_plan(
     step: int | None,
     gap: int,
     refit: bool,
+    lead: int = 0,
 ) -> Plan:
-    """Plan a backtest by a split, or by folds of equal length where there is none."""
+    """Plan a backtest by a split, or by folds of equal length where there is none.
+
+    ``lead`` rows before each origin are unknown to some forecaster when it forecasts: no fit may
+    know them either.
+    """
     if isinstance(split, Holdout):
         if gap or refit:
             raise ParameterError("a Holdout has one fit and no gap: leave out refit and gap")
         if step is not None and step < 1:
             raise ParameterError(f"step={step}: must be at least 1")
-        return _holdout(panel, split, horizon=horizon, step=step or 1)
+        return _holdout(panel, split, horizon=horizon, step=step or 1, lead=lead)
     if split is None:
         split = RollingOrigin(folds=folds, horizon=horizon, step=step, gap=gap)
     elif gap or step is not None:
         raise ParameterError("step and gap are set in the RollingOrigin: leave them out here")
+    if split.gap < lead:
+        split = RollingOrigin(**{**split.get_params(), "gap": lead})
     return _rolling(panel, split, refit=refit)
 
 
@@ -196,15 +203,16 @@ def _rolling(panel: Panel, split: RollingOrigin, *, refit: bool) -> Plan:
     )
 
 
-def _holdout(panel: Panel, split: Holdout, *, horizon: int, step: int) -> Plan:
-    """Every window whose forecast lies wholly in the test rows of a series."""
+def _holdout(panel: Panel, split: Holdout, *, horizon: int, step: int, lead: int) -> Plan:
+    """Every window whose forecast lies wholly in the test rows, and was due after the fit."""
     shortest = int(panel.lengths.min())
     _, border, end = split.borders(shortest)
-    if horizon > split.test:
+    if lead + horizon > split.test:
         raise ParameterError(
-            f"horizon={horizon} is longer than the {split.test} test rows of {split}"
+            f"horizon={horizon}{f' behind a gap of {lead}' if lead else ''} is longer than the"
+            f" {split.test} test rows of {split}"
         )
-    own = np.arange(border, end - horizon + 1, step, dtype=np.int64)
+    own = np.arange(border + lead, end - horizon + 1, step, dtype=np.int64)
     ends = np.full(panel.n_series, border, np.int64)
     series = np.arange(panel.n_series, dtype=np.int64).repeat(len(own))
     block = Block(

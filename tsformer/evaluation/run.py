@@ -62,7 +62,8 @@ def backtest(
         forecasters without one.
     folds, step, gap
         Number of origins, stamps between two of them (None: the horizon), and stamps left out
-        between the training rows and the first origin. The last forecast ends with the data.
+        between the training rows and the first origin, at least the forecasters' own ``gap``. The
+        last forecast ends with the data.
     split
         Another way to cut: a ``RollingOrigin``; or a ``Holdout``, by which rows of each series
         are trained on, then used for validation, and every window whose forecast lies wholly in
@@ -120,7 +121,10 @@ def backtest(
     sources = read_sources(entrants, data)
     panel = sources[next(iter(entrants))].panel
     steps = _horizon(horizon, split, entrants)
-    plan = make_plan(panel, split, folds=folds, horizon=steps, step=step, gap=gap, refit=refit)
+    lead = max(one.gap for one in entrants.values())
+    plan = make_plan(
+        panel, split, folds=folds, horizon=steps, step=step, gap=gap, lead=lead, refit=refit
+    )
     run = _Run(entrants, sources, panel, plan, names, levels, keep=keep_forecasts)
     for block in plan.blocks:
         run.score(block)
@@ -164,8 +168,7 @@ class _Run:
             name: fitted_before(name, one, self.sources[name], block, self.plan)
             for name, one in self.entrants.items()
         }
-        context = max(getattr(one, "context_", 1) for one in fitted.values())
-        block, skips = block.with_context(context)
+        block, skips = block.with_context(max(one.reach_ for one in fitted.values()))
         self.skips += skips
         self.windows += len(block.series)
         self.scored |= set(block.series.tolist())

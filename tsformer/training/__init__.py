@@ -11,7 +11,7 @@ from tsformer.training.settings import Training
 
 if TYPE_CHECKING:
     from tsformer.training.callbacks import BestWeights
-    from tsformer.training.data import WindowDataModule
+    from tsformer.training.data import WindowDataModule, validation_rows
     from tsformer.training.fit import train
     from tsformer.training.module import (
         ForecastModule,
@@ -29,6 +29,7 @@ __all__ = [
     "WindowDataModule",
     "build_network",
     "train",
+    "validation_rows",
 ]
 
 if not TYPE_CHECKING:
@@ -42,5 +43,6 @@ if not TYPE_CHECKING:
             "WindowDataModule": "tsformer.training.data",
             "build_network": "tsformer.training.module",
             "train": "tsformer.training.fit",
+            "validation_rows": "tsformer.training.data",
         },
     )

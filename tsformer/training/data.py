@@ -1,5 +1,8 @@
 """A panel as Lightning sees it: training windows, and the latest rows for validation."""
 
+from collections.abc import Sequence
+from typing import Any, Literal
+
 import numpy as np
 import pytorch_lightning as pl
 from numpy.typing import NDArray
@@ -7,6 +10,7 @@ from torch.utils.data import DataLoader
 
 from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.frames import Panel
+from tsformer.frames.scales import ScalesKind
 from tsformer.windows import (
     Batch,
     PanelScales,
@@ -34,9 +38,17 @@ class WindowDataModule(pl.LightningDataModule):
         Steps before and after an origin.
     batch_size
         Windows a batch.
+    gap, lags, edges
+        How windows are cut; see ``WindowDataset``.
+    scaling
+        How columns are scaled by the training rows; see ``Scales.fit``.
+    sampling
+        What an epoch is; see ``window_loader``.
     validation
         Rows, fraction, ``"auto"`` or None: see :func:`validation_rows`; or the number of rows of
         each series.
+    stride
+        Rows between origins, see ``Training``.
     random_state
         Seed of the order of the training windows.
 
@@ -46,6 +58,8 @@ class WindowDataModule(pl.LightningDataModule):
         Shapes of the batches; what a model needs to build its network.
     scales : PanelScales
         Fitted on the training rows.
+    ends : ndarray
+        (series,) number of training rows.
     train, validation : WindowDataset
         The windows; ``validation`` may be empty.
 
@@ -62,34 +76,47 @@ class WindowDataModule(pl.LightningDataModule):
         context: int,
         horizon: int,
         batch_size: int = 32,
+        gap: int = 0,
+        lags: Sequence[int] = (),
+        edges: Sequence[int] = (),
+        scaling: ScalesKind = "series",
+        sampling: Literal["windows", "series"] = "windows",
         validation: float | int | str | Integers | None = "auto",
+        stride: int = 1,
         random_state: int = 0,
     ) -> None:
         super().__init__()
         self.batch_size = batch_size
+        self.sampling = sampling
         self.random_state = random_state
         rows = validation
         if not isinstance(rows, np.ndarray):
-            rows = validation_rows(panel.lengths, rows, context=context, horizon=horizon)
+            rows = validation_rows(panel.lengths, rows, context=context + gap, horizon=horizon)
         self.validation_rows = rows
-        ends = panel.lengths - rows
-        index = WindowIndex.of_rows(panel.starts, context=context, horizon=horizon, end=ends)
+        self.ends = panel.lengths - rows
+        cut: dict[str, Any] = {"context": context, "horizon": horizon, "gap": gap}
+        # the phase at which a forecast after the data is made
+        phase: dict[str, Any] = {"step": stride, "anchor": panel.lengths + gap}
+        index = WindowIndex.of_rows(panel.starts, end=self.ends, **cut, **phase)
         if len(index) == 0:
-            raise _too_short(panel, ends, context, horizon)
-        self.scales = PanelScales.fit(panel, ends)
+            raise _too_short(panel, self.ends, context + gap, horizon, stride)
+        self.scales = PanelScales.fit(panel, self.ends, kind=scaling)
         self.train = WindowDataset(
-            panel, context=context, horizon=horizon, scales=self.scales, index=index
+            panel, scales=self.scales, index=index, lags=lags, edges=edges, **cut
         )
-        begin = np.where(rows > 0, ends, panel.lengths)
-        self.validation = self.train.at(
-            WindowIndex.of_rows(panel.starts, context=context, horizon=horizon, begin=begin)
-        )
+        begin = np.where(rows > 0, self.ends, panel.lengths)
+        judged = WindowIndex.of_rows(panel.starts, begin=begin, **cut, **phase)
+        self.validation = self.train.at(judged)
         self.sizes = self.train.sizes
 
     def train_dataloader(self) -> "DataLoader[Batch]":
-        """Every training window once an epoch, in an order made of seed and epoch."""
+        """The training windows of an epoch, in an order made of seed and epoch."""
         return window_loader(
-            self.train, batch_size=self.batch_size, shuffle=True, seed=self.random_state
+            self.train,
+            batch_size=self.batch_size,
+            shuffle=True,
+            seed=self.random_state,
+            sampling=self.sampling,
         )
 
     def val_dataloader(self) -> "DataLoader[Batch] | list[Batch]":
@@ -149,11 +176,14 @@ def validation_rows(
     return np.where(fits, rows, 0)
 
 
-def _too_short(panel: Panel, ends: Integers, context: int, horizon: int) -> SeriesTooShort:
+def _too_short(
+    panel: Panel, ends: Integers, context: int, horizon: int, stride: int
+) -> SeriesTooShort:
     longest = int(np.argmax(ends))
     name = f"series {panel.ids[longest]!r}" if panel.n_series > 1 else "the series"
     least = "the longest, " if panel.n_series > 1 else ""
+    spare = f", and a stride of {stride} up to {stride - 1} more" if stride > 1 else ""
     return SeriesTooShort(
         f"{least}{name}, has {ends[longest]} rows for training; context {context} + horizon "
-        f"{horizon} need {context + horizon}. Lower context or horizon, or give more rows."
+        f"{horizon} need {context + horizon}{spare}. Lower context or horizon, or give more rows."
     )

@@ -3,23 +3,24 @@
 import math
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.plugins import Precision
+from pytorch_lightning.utilities import GradClipAlgorithmType
 from torch import Tensor, nn
 
 from tsformer.errors import TrainingFailed
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, Transformer, WindowScaling
+from tsformer.nn.scaling import Scaling
 from tsformer.training.callbacks import BestWeights
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
 from tsformer.windows import Batch, Sizes
 
 __all__ = ["ForecastModule", "InformerModule", "TransformerModule"]
-
-Scaling = Literal["window", "none"]
 
 
 class ForecastModule(pl.LightningModule):
@@ -39,7 +40,7 @@ class ForecastModule(pl.LightningModule):
     training
         Learning rate, schedule, patience and the like; ``Training()`` by default.
     scaling
-        ``"window"`` standardises each window by its own context.
+        ``"window"`` standardises each window by its own context; a ``WindowScaling`` says more.
     random_state
         Seed of all noise in training.
     """
@@ -50,14 +51,16 @@ class ForecastModule(pl.LightningModule):
         head: Head,
         training: Training | None = None,
         *,
-        scaling: Scaling = "window",
+        scaling: Scaling | WindowScaling = "window",
         random_state: int = 0,
     ) -> None:
         super().__init__()
         self.network = network
         self.head = head
         self.training_settings = training or Training()
-        self.scale_windows = WindowScaling(scaling)
+        self.scale_windows = (
+            scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
+        )
         self.random_state = random_state
         self.best = BestWeights(patience=self.training_settings.patience)
         self.history: list[dict[str, float]] = []
@@ -139,7 +142,9 @@ class ForecastModule(pl.LightningModule):
         groups = _parameter_groups(self.network, self.training_settings)
         if not groups:
             return None
-        optimizer = torch.optim.AdamW(groups)
+        # one pass over the weights: four times as fast on a CPU, where nothing scales gradients
+        on_cpu = all(weight.device.type == "cpu" for weight in self.network.parameters())
+        optimizer = torch.optim.AdamW(groups, fused=on_cpu)
         # infinite without a number of epochs: a hand-used Trainer may stop by time alone
         total = self.trainer.estimated_stepping_batches
         steps = int(total) if total < float("inf") else 1_000_000
@@ -158,11 +163,15 @@ class ForecastModule(pl.LightningModule):
         gradient_clip_algorithm: str | None = None,
     ) -> None:
         """Clip by norm, as ``training`` says, unless the ``Trainer`` says something itself."""
-        self.clip_gradients(
-            optimizer,
-            gradient_clip_val=gradient_clip_val or self.training_settings.clip,
-            gradient_clip_algorithm=gradient_clip_algorithm or "norm",
-        )
+        largest = gradient_clip_val or self.training_settings.clip
+        way = gradient_clip_algorithm or "norm"
+        if largest and optimizer.defaults.get("fused"):
+            # mixed precision refuses to clip for fused optimizers, which may unscale gradients
+            Precision.clip_gradients(
+                self.trainer.precision_plugin, optimizer, largest, GradClipAlgorithmType(way)
+            )
+        else:
+            self.clip_gradients(optimizer, gradient_clip_val=largest, gradient_clip_algorithm=way)
 
     def configure_callbacks(self) -> list[pl.Callback]:
         """Best weights with early stopping, and the Lightning callbacks of ``training``."""

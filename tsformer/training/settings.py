@@ -46,6 +46,19 @@ class Training(Params):
         "a frame that continues the data, 'auto' (a fifth, at least one horizon), or None.",
         default="auto",
     )
+    sampling: Literal["windows", "series"] = param(
+        "What an epoch is: 'windows' takes every training window exactly once, 'series' as many,"
+        " drawn so that every series comes up equally often.",
+        default="windows",
+        choices=("windows", "series"),
+    )
+    stride: int = param(
+        "Rows between the origins of windows, in training and validation, counted back from where a"
+        " forecast after the data begins: 24 with hourly data that end at midnight forecasts at"
+        " midnight only, and learns from that alone.",
+        default=1,
+        low=1,
+    )
     refit_all: bool = param(
         "Train once more, on all rows, for the best number of epochs found.", default=False
     )

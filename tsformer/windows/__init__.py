@@ -2,16 +2,19 @@
 
 from tsformer.windows.batch import Batch, Sizes
 from tsformer.windows.dataset import PanelScales, WindowDataset, sizes_of
+from tsformer.windows.edges import late_rows
 from tsformer.windows.index import WindowIndex
-from tsformer.windows.loaders import SeededSampler, window_loader
+from tsformer.windows.loaders import SeededSampler, SeriesSampler, window_loader
 
 __all__ = [
     "Batch",
     "PanelScales",
     "SeededSampler",
+    "SeriesSampler",
     "Sizes",
     "WindowDataset",
     "WindowIndex",
+    "late_rows",
     "sizes_of",
     "window_loader",
 ]

@@ -25,6 +25,10 @@ class Sizes:
     target: int = 1
     past: int = 0
     known: int = 0
+    calendar: int = 0
+    """How many of the known come from the calendar; they stand first."""
+    lagged: int = 0
+    """How many of the known are targets of earlier rows; they stand last."""
     static: int = 0
     past_levels: tuple[int, ...] = ()
     """Number of codes of each categorical past covariate, 0 ("unknown") included."""
@@ -65,14 +69,19 @@ class Batch(NamedTuple):
     static_codes: Tensor
     """(columns,) int64."""
     time: Tensor
-    """(context + horizon,) float32: stamps relative to the origin, in steps of the frequency."""
+    """(context + horizon,) float32: stamps in steps of the frequency; the last row of the context
+    is at -1, and the first of the forecast at 0 unless there is a gap between them."""
     future_target: Tensor
     """(horizon, target) float32: the answer; zeros when predicting."""
     future_observed: Tensor
     """(horizon, target) bool: which of the answer counts."""
     weight: Tensor
-    """() float32: sample weight."""
+    """() float32: sample weight, the mean of the weights of the rows to forecast."""
     series: Tensor
     """() int64: row of the panel's ``ids``."""
     origin: Tensor
     """() int64: row within the series of the first forecast step."""
+    location: Tensor
+    """(1, target) float32: what was taken off the targets of this window, and"""
+    scale: Tensor
+    """(1, target) float32: what they were divided by then; 0 and 1 in the panel's units."""

@@ -11,7 +11,9 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from tsformer.frames import Panel, Scales
+from tsformer.frames.scales import ScalesKind
 from tsformer.windows.batch import Batch, Sizes
+from tsformer.windows.filling import interpolated
 from tsformer.windows.index import WindowIndex
 
 __all__ = ["PanelScales", "WindowDataset"]
@@ -27,13 +29,20 @@ class PanelScales:
     static: Scales
 
     @classmethod
-    def fit(cls, panel: Panel, ends: NDArray[np.int64] | None = None) -> "PanelScales":
-        """Fit on the first ``ends`` rows of each series (all rows when None)."""
+    def fit(
+        cls, panel: Panel, ends: NDArray[np.int64] | None = None, *, kind: ScalesKind = "series"
+    ) -> "PanelScales":
+        """Fit on the first ``ends`` rows of each series (all rows when None).
+
+        ``kind`` is that of :meth:`Scales.fit`; with ``"none"`` covariates are scaled by series all
+        the same, since their units have nothing to do with those of the target.
+        """
         series = np.array([0, panel.n_series], dtype=np.int64)
+        other: ScalesKind = "series" if kind == "none" else kind
         return cls(
-            target=Scales.fit(panel.target, panel.starts, ends),
-            past=Scales.fit(panel.past, panel.starts, ends),
-            known=Scales.fit(panel.known, panel.starts, ends),
+            target=Scales.fit(panel.target, panel.starts, ends, kind=kind),
+            past=Scales.fit(panel.past, panel.starts, ends, kind=other),
+            known=Scales.fit(panel.known, panel.starts, ends, kind=other),
             # one location for all series: statics tell series apart
             static=Scales.fit(panel.static, series),
         )
@@ -80,14 +89,24 @@ class WindowDataset(Dataset[Batch]):
 
     ``__getitems__`` gathers all rows of a batch in a few tensor operations, so stock samplers and
     loaders work with ``collate_fn=identity`` and no row is built in Python. Missing values become
-    0 with a False mask.
+    0 with a False mask; where the panel's policy says ``missing="interpolate"``, those between
+    two values that the window knows are filled first. A window weighs what its forecast rows weigh
+    on average.
 
     Parameters
     ----------
     panel
         The data. Rows of the horizon must exist in it; see ``Panel.extend``.
     context, horizon
-        Steps before and after the origin.
+        Steps of the past and of the forecast.
+    gap
+        Rows between the two, which are not looked at. An origin is the first row of the forecast.
+    lags
+        Rows back, each at least ``gap + horizon``: the targets so long before are further known
+        covariates, over the forecast as well.
+    edges
+        (past covariates,) how many of the latest rows of the context are hidden, numbers first and
+        codes after them: what arrives late is no longer there when a forecast is made.
     scales
         Fitted on training rows; by default fitted on all rows of ``panel``.
     index
@@ -111,27 +130,44 @@ class WindowDataset(Dataset[Batch]):
         *,
         context: int,
         horizon: int,
+        gap: int = 0,
+        lags: Sequence[int] = (),
+        edges: Sequence[int] = (),
         scales: PanelScales | None = None,
         index: WindowIndex | None = None,
     ) -> None:
         scales = scales or PanelScales.fit(panel)
-        self.index = index or WindowIndex.of_rows(panel.starts, context=context, horizon=horizon)
-        self.sizes = sizes_of(panel, context=context, horizon=horizon)
+        self.index = index or WindowIndex.of_rows(
+            panel.starts, context=context, horizon=horizon, gap=gap
+        )
+        self.sizes = sizes_of(panel, context=context, horizon=horizon, lags=len(lags))
+        self._gap = gap
         self._starts = torch.from_numpy(panel.starts[:-1].copy())
         self._target, self._observed = _masked(panel.target, scales.target, panel.starts)
         self._past, self._past_present = _masked(panel.past, scales.past, panel.starts)
         known, present = _masked(panel.known, scales.known, panel.starts)
         calendar = torch.from_numpy(np.array(panel.calendar, dtype=np.float32))
-        self._known = _Rows(torch.cat([calendar, known.rows], dim=1))
         always = torch.ones(calendar.shape, dtype=torch.bool)
-        self._known_present = _Rows(torch.cat([always, present.rows], dim=1))
+        earlier = [self._lagged(panel, lag) for lag in lags]
+        self._known = _Rows(torch.cat([calendar, known.rows, *(one for one, _ in earlier)], 1))
+        self._known_present = _Rows(
+            torch.cat([always, present.rows, *(there for _, there in earlier)], dim=1)
+        )
         one = np.array([0, panel.n_series], dtype=np.int64)
         static = scales.static.apply(panel.static, one)
         self._static = torch.from_numpy(np.nan_to_num(static, nan=0.0))
         self._past_codes = _Rows(torch.from_numpy(panel.past_codes.copy()))
         self._known_codes = _Rows(torch.from_numpy(panel.known_codes.copy()))
         self._static_codes = torch.from_numpy(panel.static_codes.copy())
-        self._time = torch.arange(-context, horizon, dtype=torch.float32)
+        ahead = torch.arange(gap, gap + horizon, dtype=torch.float32)
+        self._time = torch.cat([torch.arange(-context, 0, dtype=torch.float32), ahead])
+        self._times = _Rows(torch.from_numpy(panel.times[:, None])) if panel.irregular else None
+        self._weight = None
+        if (panel.weight != 1).any():
+            self._weight = _Rows(torch.from_numpy(panel.weight[:, None].astype(np.float32)))
+        self._fill = panel.policy.missing == "interpolate"
+        late = torch.tensor(edges, dtype=torch.int64)
+        self._timely = torch.arange(-context, 0)[:, None] < -late if late.any() else None
 
     def at(self, index: WindowIndex) -> "WindowDataset":
         """Other windows of the same data; the tensors are shared."""
@@ -155,32 +191,89 @@ class WindowDataset(Dataset[Batch]):
 
     def gather(self, series: Tensor, origin: Tensor) -> Batch:
         """The windows of these series at these origins as one batch."""
-        context, steps = self.sizes.context, self.sizes.steps
-        begin = self._starts[series] + origin - context
-        target = self._target.gather(begin, steps)
-        observed = self._observed.gather(begin, steps)
-        return Batch(
+        context, horizon = self.sizes.context, self.sizes.horizon
+        first = self._starts[series] + origin
+        begin = first - self._gap - context
+        target = self._window(self._target, begin, first)
+        observed = self._window(self._observed, begin, first)
+        batch = Batch(
             past_target=target[:, :context],
             past_observed=observed[:, :context],
             past=self._past.gather(begin, context),
             past_present=self._past_present.gather(begin, context),
-            known=self._known.gather(begin, steps),
-            known_present=self._known_present.gather(begin, steps),
+            known=self._window(self._known, begin, first),
+            known_present=self._window(self._known_present, begin, first),
             static=self._static[series],
             past_codes=self._past_codes.gather(begin, context),
-            known_codes=self._known_codes.gather(begin, steps),
+            known_codes=self._window(self._known_codes, begin, first),
             static_codes=self._static_codes[series],
-            time=self._time.expand(len(series), steps),
+            time=self._window_time(begin, first),
             future_target=target[:, context:],
             future_observed=observed[:, context:],
-            weight=torch.ones(len(series)),
+            weight=torch.ones(len(series))
+            if self._weight is None
+            else self._weight.gather(first, horizon).mean(dim=(1, 2)),
             series=series,
             origin=origin,
+            location=target.new_zeros(len(series), 1, self.sizes.target),
+            scale=target.new_ones(len(series), 1, self.sizes.target),
+        )
+        return self._filled(self._without_late(batch))
+
+    def _window(self, rows: "_Rows", begin: Tensor, first: Tensor) -> Tensor:
+        """(batch, context + horizon, column) of the context and of the forecast."""
+        context, horizon = self.sizes.context, self.sizes.horizon
+        if not self._gap:
+            return rows.gather(begin, context + horizon)
+        return torch.cat([rows.gather(begin, context), rows.gather(first, horizon)], dim=1)
+
+    def _window_time(self, begin: Tensor, first: Tensor) -> Tensor:
+        if self._times is None:
+            return self._time.expand(len(begin), self.sizes.steps)
+        time = self._window(self._times, begin, first).squeeze(-1)
+        last = self.sizes.context - 1
+        return (time - time[:, last : last + 1] - 1).float()  # as with a beat, that row is at -1
+
+    def _without_late(self, batch: Batch) -> Batch:
+        """Hide the latest rows of what arrives late."""
+        if self._timely is None:
+            return batch
+        numbers = batch.past.shape[-1]
+        timely, timely_codes = self._timely[:, :numbers], self._timely[:, numbers:]
+        return batch._replace(
+            past=batch.past.masked_fill(~timely, 0),
+            past_present=batch.past_present & timely,
+            past_codes=batch.past_codes * timely_codes,
         )
 
+    def _filled(self, batch: Batch) -> Batch:
+        """Draw lines between what the window knows, if the policy asks for it."""
+        if not self._fill:
+            return batch
+        past_time = batch.time[:, : self.sizes.context]
+        target = interpolated(batch.past_target, batch.past_observed, past_time)
+        past = interpolated(batch.past, batch.past_present, past_time)
+        known = interpolated(batch.known, batch.known_present, batch.time)
+        return batch._replace(
+            past_target=target[0],
+            past_observed=target[1],
+            past=past[0],
+            past_present=past[1],
+            known=known[0],
+            known_present=known[1],
+        )
 
-def sizes_of(panel: Panel, *, context: int, horizon: int) -> Sizes:
-    """The sizes of a panel's batches."""
+    def _lagged(self, panel: Panel, lag: int) -> tuple[Tensor, Tensor]:
+        """The scaled targets ``lag`` rows before each row, and which of them are there."""
+        row = np.arange(panel.n_rows)
+        within = torch.from_numpy(row - panel.starts[:-1].repeat(panel.lengths) >= lag)[:, None]
+        earlier = torch.from_numpy(np.maximum(row - lag, 0))
+        there = self._observed.rows[earlier] & within
+        return self._target.rows[earlier].masked_fill(~there, 0), there
+
+
+def sizes_of(panel: Panel, *, context: int, horizon: int, lags: int = 0) -> Sizes:
+    """The sizes of a panel's batches, with so many lags of the targets among the known."""
     schema, levels = panel.schema, panel.levels
 
     def counts(names: Sequence[str]) -> tuple[int, ...]:
@@ -191,7 +284,9 @@ def sizes_of(panel: Panel, *, context: int, horizon: int) -> Sizes:
         horizon=horizon,
         target=panel.target.shape[1],
         past=panel.past.shape[1],
-        known=panel.calendar.shape[1] + panel.known.shape[1],
+        known=panel.calendar.shape[1] + panel.known.shape[1] + lags * panel.target.shape[1],
+        calendar=panel.calendar.shape[1],
+        lagged=lags * panel.target.shape[1],
         static=panel.static.shape[1],
         past_levels=counts(schema.past),
         known_levels=counts(schema.known),

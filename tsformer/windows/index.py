@@ -50,6 +50,8 @@ class WindowIndex:
         begin: Integers | int = 0,
         end: Integers | None = None,
         step: int = 1,
+        gap: int = 0,
+        anchor: Integers | None = None,
     ) -> "WindowIndex":
         """Every origin whose forecast lies in rows ``begin <= row < end`` of its series.
 
@@ -62,16 +64,28 @@ class WindowIndex:
             (series + 1,) first row of each series, and the number of rows.
         begin, end
             Rows within each series in which the forecast must lie; all of them by default.
+        gap
+            Rows between the context and the forecast.
+        anchor
+            (series,) rows, inside or outside, that origins lie a whole number of steps away from;
+            None is the first possible origin of each series.
         """
         lengths = np.diff(starts)
         stop = lengths if end is None else np.minimum(end, lengths)
-        first = np.maximum(np.broadcast_to(begin, lengths.shape), context)
+        first = np.maximum(np.broadcast_to(begin, lengths.shape), context + gap)
+        if anchor is not None:
+            first = first + (anchor - first) % step
         return cls(first.astype(np.int64), (stop - horizon + 1).astype(np.int64), step)
+
+    @property
+    def counts(self) -> Integers:
+        """(series,) number of windows of each."""
+        rounded_up: Integers = -((self.first - self.last) // self.step)
+        return np.maximum(rounded_up, 0)
 
     @cached_property
     def _ends(self) -> Integers:
-        counts = -((self.first - self.last) // self.step)  # rounded up
-        return np.cumsum(np.maximum(counts, 0))
+        return np.cumsum(self.counts)
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0

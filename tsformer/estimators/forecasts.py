@@ -1,0 +1,71 @@
+"""Forecasts from many origins, and what came true."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsformer.errors import ForecastError, ParameterError
+from tsformer.frames import Panel
+
+__all__ = ["Forecasts", "checked_levels", "forecast_columns", "refuse_nonfinite", "windows_of"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Forecasts:
+    """Forecasts from some origins, in the caller's units.
+
+    Attributes
+    ----------
+    series, origin
+        (forecast,) position in the panel's ``ids``, and row within the series of the first step.
+    point
+        (forecast, horizon, target) median or mean.
+    quantiles
+        (forecast, horizon, target, level).
+    """
+
+    series: Integers
+    origin: Integers
+    point: Floats
+    quantiles: Floats
+
+
+def windows_of(panel: Panel, series: Integers, origins: Integers, horizon: int) -> Floats:
+    """The true targets (n, horizon, target) after each origin; NaN where there are none."""
+    rows = (panel.starts[series] + origins)[:, None] + np.arange(horizon)
+    inside = rows < panel.starts[series + 1][:, None]
+    found = panel.target[np.minimum(rows, panel.n_rows - 1)]
+    return np.where(inside[..., None], found, np.nan)
+
+
+def checked_levels(quantiles: Sequence[float] | None) -> tuple[float, ...]:
+    """The levels as numbers, each inside (0, 1)."""
+    levels = () if quantiles is None else tuple(float(level) for level in quantiles)
+    for level in levels:
+        if not 0 < level < 1:
+            raise ParameterError(f"quantiles={list(levels)}: each must lie inside (0, 1)")
+    return levels
+
+
+def forecast_columns(targets: Sequence[str], levels: Sequence[float]) -> list[str]:
+    """Names of a point forecast and its levels, target by target."""
+    return [name for target in targets for name in (target, *(f"{target}_q{q:g}" for q in levels))]
+
+
+def refuse_nonfinite(panel: Panel, point: Floats, spread: Floats) -> None:
+    """Raise ``ForecastError`` where the forecast of a series is NaN or infinite."""
+    bad = ~np.isfinite(point)
+    if spread.size:
+        bad |= ~np.isfinite(spread).all(axis=-1)
+    if bad.any():
+        series, step, target = (int(place) for place in np.argwhere(bad)[0])
+        raise ForecastError(
+            f"the forecast of series {panel.ids[series]!r}, column "
+            f"{panel.target_names[target]!r} is not finite from step {step + 1} on. Look for "
+            "extreme values in its last rows, or fit again with a smaller learning rate."
+        )

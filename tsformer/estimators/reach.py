@@ -1,0 +1,49 @@
+"""How far a forecast looks ahead, and what of the past is known that far ahead."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tsformer.errors import ParameterError
+from tsformer.frames import Clip, Transform
+
+__all__ = ["checked_lags", "listed_transforms"]
+
+
+def checked_lags(lags: Any, ahead: int) -> tuple[int, ...]:
+    """The lags in order; each must be known ``ahead`` steps (gap and horizon) in advance.
+
+    Raises
+    ------
+    ParameterError
+        Naming the first one that is not.
+    """
+    if not isinstance(lags, Sequence) or isinstance(lags, str):
+        raise ParameterError(f"lags={lags!r}: give whole numbers of rows, such as [168]")
+    for lag in lags:
+        if isinstance(lag, bool) or int(lag) != lag or lag < ahead:
+            raise ParameterError(
+                f"lags={list(lags)}: {lag!r} is not a whole number of at least {ahead} rows (gap +"
+                " horizon), so the value it points at is not known for the whole forecast"
+            )
+    return tuple(sorted({int(lag) for lag in lags}))
+
+
+def listed_transforms(
+    transforms: Any, *, nonnegative: bool = False, ahead: int
+) -> tuple[Transform, ...]:
+    """The transforms in the order in which they are applied.
+
+    Raises
+    ------
+    ParameterError
+        If something else is among them, or one of them needs values that are not yet known.
+    """
+    given = () if transforms is None else transforms
+    listed = (given,) if isinstance(given, Transform) else tuple(given)
+    for one in listed:
+        if not isinstance(one, Transform):
+            raise ParameterError(f"transforms holds {one!r}; give Log1p(), BoxCox(), Shift(lag)...")
+        one.check()
+        one.check_reach(ahead)
+    # undone last: nothing comes between the clipped values and the caller
+    return (Clip(low=0.0), *listed) if nonnegative else listed

@@ -1,0 +1,27 @@
+"""What ``scaling`` stands for: how series are scaled, and how each window is after that."""
+
+from typing import Literal, NamedTuple
+
+from tsformer.frames.scales import ScalesKind
+from tsformer.nn.scaling import Scaling as WindowKind
+
+__all__ = ["SCALINGS", "Scaling", "Steps"]
+
+Scaling = Literal["window", "last", "series", "global", "robust", "none"]
+
+
+class Steps(NamedTuple):
+    """Columns are scaled by their training rows first, windows by their own context then."""
+
+    series: ScalesKind
+    window: WindowKind
+
+
+SCALINGS: dict[Scaling, Steps] = {
+    "window": Steps("series", "window"),
+    "last": Steps("series", "last"),
+    "series": Steps("series", "none"),
+    "global": Steps("global", "none"),
+    "robust": Steps("robust", "none"),
+    "none": Steps("none", "none"),
+}

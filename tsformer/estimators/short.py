@@ -1,0 +1,134 @@
+"""Series with too few rows: refused, left out, or padded, as the policy says."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tsformer.errors import SeriesTooShort
+from tsformer.frames import Panel
+
+__all__ = ["LEFT_OUT", "long_enough", "padded", "without_short"]
+
+Integers = NDArray[np.int64]
+
+LEFT_OUT = ".* series have fewer than .* left out.*"
+"""Pattern of the warning about series that a policy drops."""
+
+
+def without_short(panel: Panel, context: int, ahead: int) -> tuple[Panel, pd.DataFrame]:
+    """The panel to fit on, in which every series holds a window, and a report of what was done.
+
+    Parameters
+    ----------
+    context, ahead
+        Rows of a window before its end: those looked back at, and gap and horizon.
+
+    Returns
+    -------
+    panel
+        Without the short series, or with masked rows before them.
+    report
+        One row a short series: ``series, rows, needed, done``.
+
+    Raises
+    ------
+    SeriesTooShort
+        Naming the first short series, if the policy refuses them or none is left.
+    """
+    needed = context + ahead
+    short = panel.lengths < needed
+    how = panel.policy.short
+    report = pd.DataFrame(
+        {
+            "series": panel.ids[short].to_numpy(),
+            "rows": panel.lengths[short],
+            "needed": np.full(int(short.sum()), needed),
+            "done": pd.Series(np.full(int(short.sum()), _DONE.get(how, how)), dtype="str"),
+        }
+    )
+    if not short.any():
+        return panel, report
+    if how == "pad":
+        return panel.pad(np.maximum(needed - panel.lengths, 0)), report
+    if how == "drop" and not short.all():
+        warnings.warn(
+            f"{int(short.sum())} of {panel.n_series} series have fewer than {needed} rows and are"
+            f" left out, the first is {_name(panel, short)}; short_ lists them",
+            stacklevel=5,
+        )
+        return panel.select(~short), report
+    raise SeriesTooShort(_refusal(panel, short, f"context {context} + horizon {ahead}", needed))
+
+
+def long_enough(panel: Panel, context: int) -> Panel:
+    """The series that can be forecast from their end: all, unless the policy drops short ones."""
+    short = panel.lengths < context
+    if not short.any() or panel.policy.short != "drop":
+        return panel
+    if short.all():
+        raise SeriesTooShort(_refusal(panel, short, f"context {context}", context))
+    warnings.warn(
+        f"{int(short.sum())} of {panel.n_series} series have fewer than {context} rows and are not"
+        f" forecast, the first is {_name(panel, short)}",
+        stacklevel=4,
+    )
+    return panel.select(~short)
+
+
+def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
+    """The panel with so many masked rows before each series that every context fits.
+
+    Parameters
+    ----------
+    ends
+        (series,) rows before the first origin of each; -1 for a series that is not forecast.
+
+    Returns
+    -------
+    panel
+        As it is where all contexts fit.
+    added
+        How many rows were put before each series.
+
+    Raises
+    ------
+    SeriesTooShort
+        If a context does not fit and the policy does not pad.
+    """
+    short = (ends >= 0) & (ends < context)
+    if not short.any():
+        return panel, 0
+    if panel.policy.short == "pad":
+        added = context - int(ends[short].min())
+        return panel.pad(added), added
+    first = int(np.argmax(short))
+    raise SeriesTooShort(
+        f"series {panel.ids[first]!r} has {ends[first]} rows before the forecast, the context "
+        f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too "
+        "short). Give more history, fit again with a shorter context, or"
+        ' policy=Policy(short="pad") or "drop".'
+    )
+
+
+_DONE = {"drop": "dropped", "pad": "padded"}
+
+
+def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
+    rows = int(panel.lengths[int(np.argmax(short))])
+    if panel.n_series == 1:
+        return (
+            f"the series has {rows} rows; {what} need {needed}. Lower context or horizon, or give"
+            " more rows."
+        )
+    return (
+        f"series {_name(panel, short)} has {rows} rows; {what} need {needed} ({int(short.sum())} of"
+        f" {panel.n_series} series are too short). Lower context or horizon, or leave such series"
+        ' out or pad them: policy=Policy(short="drop") or "pad".'
+    )
+
+
+def _name(panel: Panel, short: NDArray[np.bool_]) -> str:
+    name = panel.ids[int(np.argmax(short))]
+    return repr(name.item() if isinstance(name, np.generic) else name)

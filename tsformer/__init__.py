@@ -24,6 +24,7 @@ __all__ = [
     "Training",
     "__version__",
     "backtest",
+    "describe",
     "load",
     "load_dataset",
 ]
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tsformer.estimators import Drift, Forecaster, SeasonalNaive, load
     from tsformer.evaluation import backtest
     from tsformer.frames import Policy, Schema
+    from tsformer.preflight import describe
     from tsformer.training import Training
 else:
     __getattr__, __dir__ = attach(
@@ -48,6 +50,7 @@ else:
             "SeasonalNaive": "tsformer.estimators",
             "Training": "tsformer.training",
             "backtest": "tsformer.evaluation",
+            "describe": "tsformer.preflight",
             "load": "tsformer.estimators",
             "load_dataset": "tsformer.datasets",
         },

@@ -24,12 +24,13 @@ BELOW = {
     "training": ("models",),
     "estimators": ("training",),
     "plots": ("params",),
+    "preflight": ("estimators",),
     "evaluation": ("estimators", "datasets", "plots"),
     "tuning": ("evaluation",),
     "scale": ("evaluation",),
     "testing": ("tuning", "scale"),
     "report": ("tuning", "scale"),
-    "cli": ("testing", "report"),
+    "cli": ("testing", "report", "preflight"),
     "__main__": ("cli",),
 }
 # The only rooms that may name a heavy package; matplotlib is free, inside functions.

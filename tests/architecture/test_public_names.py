@@ -50,6 +50,7 @@ def test_the_top_level_names_are_these() -> None:
         "Training",
         "__version__",
         "backtest",
+        "describe",
         "load",
         "load_dataset",
     ]

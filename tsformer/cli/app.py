@@ -8,6 +8,7 @@ import typer
 
 from tsformer import __version__
 from tsformer.cli.catalog import datasets
+from tsformer.cli.checking import check
 from tsformer.cli.demo import demo
 from tsformer.cli.exits import exit_code
 from tsformer.cli.forecasting import fit, forecast, predict
@@ -23,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (forecast, demo, datasets):
+for command in (forecast, demo, datasets, check):
     app.command(rich_help_panel="Start here")(command)
 for command in (fit, predict, backtest, tune):
     app.command(rich_help_panel="Step by step")(command)

@@ -62,7 +62,8 @@ def read_data(source: str, form: Format, roles: Roles) -> Data:
     from tsformer.datasets import dataset_names, load_dataset
     from tsformer.frames import Policy, Schema
 
-    given = {"missing": roles.missing, "gaps": roles.gaps}
+    given: dict[str, Any] = {name: getattr(roles, name) for name in ("missing", "gaps", "short")}
+    given["ignore"] = _periods(roles.ignore)
     policy = Policy()
     policy.set_params(**{name: value for name, value in given.items() if value is not None})
     policy.check()
@@ -151,6 +152,19 @@ def _named(given: list[str] | None, columns: Iterable[str]) -> tuple[str, ...]:
     )
 
 
+def _periods(given: list[str] | None) -> list[tuple[str | None, str | None]] | None:
+    """Periods written as ``FROM..TO``; an end left out is open."""
+    if not given:
+        return None
+    periods = []
+    for period in given:
+        first, dots, last = period.partition("..")
+        if not dots:
+            raise ParameterError(f"--ignore {period}: write it as FROM..TO")
+        periods.append((first or None, last or None))
+    return periods
+
+
 def _not_there(source: str) -> str:
     from tsformer.datasets import dataset_names
 
@@ -233,7 +247,7 @@ def _schema(base: "Schema", frame: "pd.DataFrame", time: str | None, roles: Role
     }
     if given.get("past") == ("rest",) and "rest" not in columns:
         given["past"] = "rest"
-    single = {"time": time, "series": roles.series}
+    single = {"time": time, "series": roles.series, "weight": roles.weight}
     given |= {role: value for role, value in single.items() if value is not None}
     taken: set[str] = set()
     for value in given.values():

@@ -73,12 +73,25 @@ class Roles:
     freq: Annotated[
         str | None, _role("Step between rows, such as 'h', 'D' or 'MS'; found by itself.")
     ] = None
+    weight: Annotated[str | None, _role("Column with how much each row counts in training.")] = None
     missing: Annotated[
-        str | None, _role("Empty values: 'error' or 'mask'.", metavar="error|mask")
+        str | None,
+        _role("Empty values: 'error', 'mask' or 'interpolate'.", metavar="error|mask|interpolate"),
     ] = None
     gaps: Annotated[str | None, _role("Absent rows: 'error' or 'mask'.", metavar="error|mask")] = (
         None
     )
+    short: Annotated[
+        str | None,
+        _role("Series with too few rows: 'error', 'drop' or 'pad'.", metavar="error|drop|pad"),
+    ] = None
+    ignore: Annotated[
+        Words,
+        _role(
+            "A period that teaches nothing, such as 2020-03-15..2020-06-30; may be repeated.",
+            metavar="FROM..TO",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

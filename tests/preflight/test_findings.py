@@ -1,0 +1,90 @@
+import numpy as np
+import pandas as pd
+
+from tsformer.frames import Panel, Policy, Schema
+from tsformer.preflight.findings import findings
+
+MASK = Policy(missing="mask")
+
+
+def texts(frame, *, schema=None, level=None):
+    panel = Panel.from_frame(frame, schema, MASK)
+    return [one.text for one in findings(panel) if level in (None, one.level)]
+
+
+def wave(rows=50):
+    return pd.DataFrame(
+        {"y": np.sin(np.arange(rows)) + 3}, index=pd.date_range("2024-01-01", periods=rows)
+    )
+
+
+def test_a_clean_panel_has_none():
+    assert texts(wave()) == []
+
+
+def test_missing_values_are_counted_with_their_longest_stretch():
+    frame = wave().assign(z=1.5 + np.arange(50))
+    frame.iloc[[3, 10, 11, 12, 49]] = np.nan
+    frame.loc[frame.index[20], "y"] = np.nan
+    found = texts(frame)
+    assert found[0].startswith(
+        "column 'y' has no value in 6 of 50 rows (12.0%, at most 3 in a row), first at 2024-01-04"
+    )
+    assert found[1].startswith("column 'z' has no value in 5 of 50 rows")
+
+
+def test_columns_that_miss_the_same_rows_share_a_line():
+    frame = wave().assign(a=1.0 + np.arange(50), b=2.0 + np.arange(50), c=np.arange(50.0))
+    frame.iloc[4:6] = np.nan
+    (found,) = texts(frame)
+    assert found.startswith("columns 'y', 'a', 'b' and 1 more have no value in 2 of 50 rows")
+
+
+def test_a_stretch_does_not_cross_series():
+    parts = [wave(10).assign(id=name) for name in "ab"]
+    parts[0].iloc[8:, 0] = np.nan
+    parts[1].iloc[:3, 0] = np.nan
+    frame = pd.concat(parts).rename_axis("day").reset_index()
+    (found,) = texts(frame, schema=Schema(series="id"))
+    assert "at most 3 in a row" in found and "of series 'a' at 2024-01-09" in found
+
+
+def test_a_code_for_missing_values_is_suspected():
+    frame = wave()
+    frame.iloc[[7, 9], 0] = -9999.0
+    (found,) = texts(frame)
+    assert "holds -9999 in 2 rows, first at 2024-01-08" in found
+    assert 'frame["y"].replace(-9999, float("nan"))' in found
+
+
+def test_a_large_number_among_large_numbers_is_no_code():
+    frame = wave()
+    frame["y"] = np.linspace(9000, 11000, 50)
+    frame.iloc[25, 0] = 9999.0
+    assert texts(frame) == []
+
+
+def test_what_never_changes_is_named():
+    parts = [wave(10).assign(id="a"), wave(10).assign(id="b", y=4.0)]
+    frame = pd.concat(parts).rename_axis("day").reset_index()
+    (found,) = texts(frame, schema=Schema(series="id"))
+    assert found == "the target 'y' never changes in 1 of 2 series, first 'b'"
+
+
+def test_series_that_end_early_are_named():
+    parts = [wave(10).assign(id="a"), wave(8).assign(id="b")]
+    frame = pd.concat(parts).rename_axis("day").reset_index()
+    (found,) = texts(frame, schema=Schema(series="id"))
+    assert "1 of 2 series end before 2024-01-10" in found and "'b'" in found
+
+
+def test_many_zeros_are_noted():
+    frame = wave()
+    frame.iloc[:30, 0] = 0.0
+    assert "is 0 in 60% of its rows" in texts(frame, level="note")[0]
+
+
+def test_many_lines_of_a_kind_are_cut_short():
+    frame = wave().assign(**{f"c{at}": 1.0 for at in range(9)})
+    found = texts(frame)
+    assert len(found) == 7 and found[-1] == "and 3 more like the last"

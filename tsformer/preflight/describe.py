@@ -1,0 +1,254 @@
+"""``describe``: a frame looked over as ``fit`` would read it, without fitting anything."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from tsformer.errors import SeriesTooShort
+from tsformer.estimators.defaults import default_context, default_model
+from tsformer.frames import Panel, Policy, Schema
+from tsformer.frames.clock import name_of
+from tsformer.frames.season import season_length
+from tsformer.heads import Quantiles
+from tsformer.models import Architecture, WindowScaling
+from tsformer.preflight.attempts import read_on
+from tsformer.preflight.findings import Finding, constant_series, findings
+from tsformer.training import Training
+from tsformer.training.randomness import seeded
+from tsformer.windows import WindowDataset, WindowIndex, late_rows
+
+__all__ = ["Description", "describe"]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What ``describe`` found; printed, it is a report.
+
+    Attributes
+    ----------
+    facts
+        Name to value: series, rows, span, frequency, roles, windows, memory, time of an epoch.
+    findings
+        Errors first, then warnings, then notes.
+    series
+        One row a series: ``series, rows, start, end, missing, constant``; empty where the frame
+        could not be read.
+    """
+
+    facts: dict[str, str]
+    findings: tuple[Finding, ...]
+    series: pd.DataFrame = field(repr=False)
+
+    @property
+    def exit_code(self) -> int:
+        """0: clean; 1: warnings; 2: errors, ``fit`` would refuse it."""
+        levels = {one.level for one in self.findings}
+        return 2 if "error" in levels else 1 if "warning" in levels else 0
+
+    def __str__(self) -> str:
+        width = max((len(name) for name in self.facts), default=0)
+        lines = [f"{name:<{width}}  {value}" for name, value in self.facts.items()]
+        if self.findings:
+            lines.append("")
+        lines += [f"{one.level}: {one.text}" for one in self.findings]
+        lines += ["", _VERDICTS[self.exit_code]]
+        return "\n".join(lines).lstrip("\n")
+
+
+_VERDICTS = {
+    0: "clean: fit takes it as it is",
+    1: "fit takes it; see the warnings",
+    2: "fit refuses it; see the errors",
+}
+
+
+def describe(
+    data: Any,
+    *,
+    schema: Schema | None = None,
+    policy: Policy | None = None,
+    horizon: int | None = None,
+    context: int | None = None,
+    model: Architecture | None = None,
+) -> Description:
+    """Look a frame over before a fit: what is in it, what is wrong with it, what a fit would cost.
+
+    Nothing is changed and nothing is fitted. All errors are reported, not the first alone: what
+    causes one is set aside, and the rest is looked at.
+
+    Parameters
+    ----------
+    data
+        As for ``Forecaster.fit``.
+    schema, policy
+        As for a ``Forecaster``.
+    horizon
+        Steps to forecast; a season (at most a tenth of the shortest series) if None.
+    context, model
+        As for a ``Forecaster``; chosen as it would choose them if None.
+
+    Returns
+    -------
+    Description
+        Prints as a report; ``exit_code`` is 0, 1 or 2 for clean, warnings and errors.
+
+    Examples
+    --------
+    >>> from tsformer import load_dataset
+    >>> print(describe(load_dataset("air_passengers").frame, horizon=12))  # doctest: +ELLIPSIS
+    series         1
+    rows           144
+    span           1949-01-01 to 1960-12-01
+    frequency      MS
+    target         passengers
+    windows        ...
+    memory         ...
+    time an epoch  ...
+    <BLANKLINE>
+    clean: fit takes it as it is
+    """
+    panel, errors = read_on(data, schema, policy or Policy())
+    found = [Finding("error", str(error)) for error in errors]
+    if panel is None:
+        return Description({}, tuple(found), _series(None))
+    found += findings(panel)
+    steps = horizon or max(1, min(season_length(panel.freq), int(panel.lengths.min()) // 10))
+    facts = _facts(panel)
+    try:
+        facts |= _cost(panel, steps, context, model, found)
+    except SeriesTooShort as error:
+        found.append(Finding("error", str(error)))
+    ranked = sorted(found, key=lambda one: ("error", "warning", "note").index(one.level))
+    return Description(facts, tuple(ranked), _series(panel))
+
+
+def _facts(panel: Panel) -> dict[str, str]:
+    lengths = panel.lengths
+    each = "" if panel.n_series == 1 else f", {_span(lengths.min(), lengths.max())} each"
+    facts = {
+        "series": f"{panel.n_series:,}",
+        "rows": f"{panel.n_rows:,}{each}",
+        "span": f"{_stamp(panel.stamps.min())} to {_stamp(panel.stamps.max())}",
+        "frequency": "irregular" if panel.irregular else str(name_of(panel.freq)),
+    }
+    if isinstance(panel.stamps, pd.DatetimeIndex) and panel.stamps.tz is not None:
+        facts["zone"] = str(panel.stamps.tz)
+    for role in ("target", "known", "past", "static"):
+        names = getattr(panel.schema, role)
+        if names:
+            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+            facts[role] = ", ".join(names[:8]) + more
+    return facts
+
+
+def _cost(
+    panel: Panel,
+    horizon: int,
+    context: int | None,
+    model: Architecture | None,
+    found: list[Finding],
+) -> dict[str, str]:
+    """Windows, memory and time; short series and late covariates go to ``found``."""
+    context = context or default_context(panel, horizon, short=panel.policy.short)
+    short = panel.lengths < context + horizon
+    if short.any():
+        found.append(_short(panel, short, context, horizon))
+        if short.all():
+            return {}
+        panel = panel.select(~short)
+    late = [name for name, rows in zip(_past_names(panel), late_rows(panel), strict=True) if rows]
+    if late:
+        found.append(
+            Finding("note", f"past covariates that arrive late: {', '.join(late)}; training hides"
+                    " as many of their latest rows")
+        )  # fmt: skip
+    made = model or default_model(panel, context, horizon)
+    index = WindowIndex.of_rows(panel.starts, context=context, horizon=horizon)
+    windows = WindowDataset(panel, context=context, horizon=horizon, index=index)
+    return {
+        "windows": f"{len(index):,} of context {context} and horizon {horizon}",
+        "memory": f"{_bytes(panel) / 1e6:,.1f} MB for the data",
+        "time an epoch": f"{_epoch_seconds(windows, made):,.1f} s of {type(made).__name__}, about",
+    }
+
+
+def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -> Finding:
+    first = int(np.argmax(short))
+    whose = "the series has" if panel.n_series == 1 else f"series {panel.ids[first]!r} has"
+    text = (
+        f"{whose} {panel.lengths[first]} rows; context {context} + horizon {horizon} need"
+        f" {context + horizon}"
+    )
+    if panel.n_series > 1:
+        text += f" ({int(short.sum())} of {panel.n_series} series are too short)"
+    if panel.policy.short == "error" or short.all():
+        return Finding("error", f'{text}: shorten them, or policy=Policy(short="drop") or "pad"')
+    return Finding("warning", f"{text}: {panel.policy.short}")
+
+
+def _past_names(panel: Panel) -> tuple[str, ...]:
+    return (*panel.names("past"), *panel.code_names("past"))
+
+
+def _bytes(panel: Panel) -> int:
+    """The panel, and the float32 rows and masks that windows are gathered from."""
+    columns = panel.target.shape[1] + panel.past.shape[1] + panel.known.shape[1]
+    codes = panel.past_codes.shape[1] + panel.known_codes.shape[1]
+    a_row = columns * (8 + 4 + 1) + codes * 16 + panel.calendar.shape[1] * 9 + 16
+    return int(a_row * panel.n_rows)
+
+
+def _epoch_seconds(windows: WindowDataset, model: Architecture) -> float:
+    """Steps of an epoch times the time of one, measured on two batches; 0 for a closed form."""
+    size = Training().batch_size
+    with seeded(0):
+        network, head = model.build(windows.sizes, Quantiles()), Quantiles()
+        if not any(one.requires_grad for one in network.parameters()):
+            return 0.0
+        seconds = []
+        for _ in range(2):
+            batch = windows.__getitems__(range(min(size, len(windows))))
+            began = time.perf_counter()
+            standardised, location, scale = WindowScaling("window")(batch)
+            raw, target, weight = network.supervise(standardised)
+            loss = head.loss(head.restore(raw, location, scale), target * scale + location, weight)
+            if loss.requires_grad:
+                torch.autograd.backward(loss)
+            seconds.append(time.perf_counter() - began)
+    return min(seconds) * -(-len(windows) // size)
+
+
+def _series(panel: Panel | None) -> pd.DataFrame:
+    if panel is None:
+        return pd.DataFrame(columns=["series", "rows", "start", "end", "missing", "constant"])
+    missing = np.isnan(panel.target).any(axis=1).astype(np.int64)
+    flat = np.stack(
+        [constant_series(panel, panel.target[:, at]) for at in range(panel.target.shape[1])]
+    ).all(axis=0)
+    return pd.DataFrame(
+        {
+            "series": panel.ids,
+            "rows": panel.lengths,
+            "start": panel.stamps[panel.starts[:-1]],
+            "end": panel.stamps[panel.starts[1:] - 1],
+            "missing": np.add.reduceat(missing, panel.starts[:-1]),
+            "constant": flat,
+        }
+    )
+
+
+def _span(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _stamp(stamp: Any) -> str:
+    return str(stamp.date()) if isinstance(stamp, pd.Timestamp) and _is_day(stamp) else str(stamp)
+
+
+def _is_day(stamp: pd.Timestamp) -> bool:
+    return stamp.tzinfo is None and stamp == stamp.normalize()

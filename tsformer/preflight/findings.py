@@ -1,0 +1,164 @@
+"""What an analyst should know of a panel before a fit: one line each, and how bad it is."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsformer.frames import Panel
+from tsformer.frames.checks import shown
+
+__all__ = ["Finding", "constant_series", "findings"]
+
+Floats = NDArray[np.float64]
+
+_CODES = (-9999.0, -999.0, -99.0, 9999.0, 99999.0, 999999.0, -99999.0)
+"""Numbers that stand for "not measured" in many files."""
+_MOST = 6
+"""Lines of one kind."""
+_FAR = 6.0
+"""Spreads between such a code and everything else: a real value is seldom so lonely."""
+
+
+class Finding(NamedTuple):
+    """One line of a report.
+
+    Attributes
+    ----------
+    level
+        ``"error"``: ``fit`` refuses it. ``"warning"``: it is dealt with, or odd. ``"note"``.
+    text
+        What was found, where, how often, and what to do.
+    """
+
+    level: Literal["error", "warning", "note"]
+    text: str
+
+
+def findings(panel: Panel) -> list[Finding]:
+    """Look at the values of a panel that could be read."""
+    found: list[Finding] = []
+    for look in (_missing, _codes, _constant, _uneven_ends, _zeros):
+        lines = list(look(panel))
+        found.extend(lines[:_MOST])
+        if len(lines) > _MOST:
+            more = f"and {len(lines) - _MOST} more like the last"
+            found.append(Finding(lines[-1].level, more))
+    return found
+
+
+def _columns(panel: Panel) -> Iterator[tuple[str, str, Floats]]:
+    for role in ("target", "past", "known"):
+        for place, name in enumerate(panel.names(role)):
+            yield role, name, getattr(panel, role)[:, place]
+
+
+def _missing(panel: Panel) -> Iterator[Finding]:
+    how = {"interpolate": "drawn as lines between neighbours"}.get(panel.policy.missing, "masked")
+    places: dict[tuple[int, int, int], list[str]] = {}
+    for _, name, values in _columns(panel):
+        missing = np.isnan(values)
+        if missing.any():
+            key = int(missing.sum()), _longest(missing, panel), int(missing.argmax())
+            places.setdefault(key, []).append(name)
+    for (count, longest, row), names in places.items():
+        yield Finding(
+            "warning",
+            f"{_named(names)} no value in {count:,} of {panel.n_rows:,} rows"
+            f" ({count / panel.n_rows:.1%}, at most {longest} in a row), first"
+            f" {_place(panel, row)}: {how}",
+        )
+
+
+def _codes(panel: Panel) -> Iterator[Finding]:
+    for _, name, values in _columns(panel):
+        seen = values[~np.isnan(values)]
+        for code in _CODES:
+            same = seen == code
+            if not same.any() or same.all():
+                continue
+            rest = seen[~same]
+            spread = max(float(rest.std()), 1e-9 * abs(code))
+            beyond = code < rest.min() - _FAR * spread or code > rest.max() + _FAR * spread
+            if beyond:
+                row = int(np.argmax(values == code))
+                yield Finding(
+                    "warning",
+                    f"column {name!r} holds {code:g} in {int(same.sum()):,} rows, first"
+                    f" {_place(panel, row)}, far from all other values ({rest.min():g} to"
+                    f" {rest.max():g}): probably a code for a missing value. Mask it:"
+                    f' frame["{name}"] = frame["{name}"].replace({code:g}, float("nan")), and'
+                    ' policy=Policy(missing="mask")',
+                )
+
+
+def _constant(panel: Panel) -> Iterator[Finding]:
+    for role, name, values in _columns(panel):
+        flat = np.flatnonzero(constant_series(panel, values))
+        if len(flat):
+            what = "the target" if role == "target" else "the covariate"
+            where = "" if panel.n_series == 1 else f" in {len(flat)} of {panel.n_series} series"
+            which = "" if panel.n_series == 1 else f", first {shown(panel.ids[flat[0]])}"
+            yield Finding("warning", f"{what} {name!r} never changes{where}{which}")
+
+
+def _uneven_ends(panel: Panel) -> Iterator[Finding]:
+    if panel.n_series == 1:
+        return
+    last = panel.stamps[panel.starts[1:] - 1]
+    early = np.flatnonzero(np.asarray(last < last.max()))
+    if len(early):
+        first = int(early[0])
+        yield Finding(
+            "warning",
+            f"{len(early)} of {panel.n_series} series end before {last.max()}, the first is"
+            f" {shown(panel.ids[first])}, which ends at {last[first]}: each is forecast from"
+            " its own end",
+        )
+
+
+def _zeros(panel: Panel) -> Iterator[Finding]:
+    for role, name, values in _columns(panel):
+        if role != "target":
+            continue
+        seen = values[~np.isnan(values)]
+        if not len(seen) or seen.min() < 0:
+            continue
+        share = float((seen == 0).mean())
+        if share > 0.3:
+            yield Finding(
+                "note",
+                f"target {name!r} is 0 in {share:.0%} of its rows and never negative: the median"
+                " may be 0; look at quantiles, and consider nonnegative=True",
+            )
+
+
+def constant_series(panel: Panel, values: Floats) -> NDArray[np.bool_]:
+    """(series,) which of them have one value only, in at least two rows."""
+    low = np.minimum.reduceat(np.where(np.isnan(values), np.inf, values), panel.starts[:-1])
+    high = np.maximum.reduceat(np.where(np.isnan(values), -np.inf, values), panel.starts[:-1])
+    flat: NDArray[np.bool_] = (low == high) & (panel.lengths > 1)
+    return flat
+
+
+def _named(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"column {names[0]!r} has"
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"columns {', '.join(map(repr, names[:3]))}{more} have"
+
+
+def _longest(missing: NDArray[np.bool_], panel: Panel) -> int:
+    """Rows of the longest run within a series."""
+    row = np.arange(len(missing))
+    before = np.where(missing, -1, row)
+    first = panel.starts[:-1]
+    before[first] = np.where(missing[first], first - 1, first)  # no run crosses into a series
+    return int((row - np.maximum.accumulate(before)).max())
+
+
+def _place(panel: Panel, row: int) -> str:
+    series = int(np.searchsorted(panel.starts, row, side="right")) - 1
+    of = "" if panel.layout.series_in == "nowhere" else f"of series {shown(panel.ids[series])} "
+    return f"{of}at {panel.stamps[row]}"

@@ -173,11 +173,38 @@ class Largest(TorchDispatchMode):
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("autocast", [False, True])
-def test_half_precision_is_computed_in_float32_on_a_cpu(causal, autocast):
-    q, k, v = (torch.randn(2, 3, 9, 8) for _ in range(3))
+@pytest.mark.parametrize("length", [9, 300])
+def test_half_precision_on_a_cpu(causal, autocast, length):
+    """Short sequences stay narrow, long ones are computed in float32 and rounded."""
+    q, k, v = (torch.randn(2, 3, length, 8) for _ in range(3))
     narrow = [x.bfloat16() for x in (q, k, v)]
-    mask = torch.rand(2, 1, 9, 9) < 0.7
-    exact = full_attention(*(x.float() for x in narrow), mask=mask, causal=causal).bfloat16()
+    mask = torch.rand(2, 1, length, length) < 0.7
+    mask[0, 0, 2] = False
+    exact = full_attention(*(x.float() for x in narrow), mask=mask, causal=causal)
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         found = full_attention(*narrow, mask=mask, causal=causal)
-    assert found.dtype == torch.bfloat16 and found.equal(exact)
+    assert found.dtype == torch.bfloat16 and found[0, :, 2].eq(0).all()
+    if length == 9:
+        torch.testing.assert_close(found.float(), exact, rtol=2e-2, atol=2e-2)
+    else:
+        assert found.equal(exact.bfloat16())
+
+
+@pytest.mark.parametrize("lengths", [(3_000, 3_000), (40, 1_600)])
+def test_half_precision_holds_few_scores(lengths):
+    q, k, v = (torch.randn(1, 1, length, 4).bfloat16() for length in (*lengths, lengths[1]))
+    with Largest() as largest:
+        full_attention(q, k, v)
+    assert largest.numbers <= 256**2
+
+
+def test_dropped_and_biased_half_precision():
+    q, k, v = (x.bfloat16() for x in tensors())
+    bias = torch.randn(1, 3, 7, 5, requires_grad=True)
+    exact = full_attention(*(x.float() for x in (q, k, v)), bias=bias.bfloat16().float())
+    for added in (bias, bias.detach()):
+        found = full_attention(q, k, v, bias=added)
+        torch.testing.assert_close(found.float(), exact, rtol=3e-2, atol=3e-2)
+    full_attention(q, k, v, bias=bias).sum().backward()
+    assert bias.grad.ne(0).any()
+    assert not full_attention(q, k, v, dropout=0.5).equal(full_attention(q, k, v))

@@ -66,3 +66,10 @@ class TestBlocks:
         )
         expected = block.around_feed_forward(expected, block.feed_forward)
         torch.testing.assert_close(block(steps, memory), expected)
+
+    @pytest.mark.parametrize("last", [1, 3, 5])
+    def test_the_last_steps_of_a_decoder_block(self, norm, last):
+        block = DecoderBlock(attention(), attention(), FeedForward(8, 16), norm=norm)
+        steps, memory = torch.randn(2, 5, 8), torch.randn(2, 7, 8)
+        whole = block(steps, memory)
+        torch.testing.assert_close(block(steps, memory, last=last), whole[:, -last:])

@@ -1,18 +1,21 @@
 import math
+import subprocess
+import sys
+import textwrap
 
 import pytest
 import torch
 
 from tsformer.errors import ParameterError
 from tsformer.nn import Dropout
-from tsformer.nn.dropout import dropped_entries
+from tsformer.nn.dropout import kept_entries
 
 ENTRIES = 400_000
 
 
 def drawn(level: int, seed: int = 0) -> torch.Tensor:
     torch.manual_seed(seed)
-    return dropped_entries(torch.zeros(ENTRIES), level).float()
+    return 1 - kept_entries(torch.zeros(ENTRIES), level).float()
 
 
 @pytest.mark.parametrize("level", [1, 26, 128, 250])
@@ -62,6 +65,23 @@ def test_nothing_is_drawn_in_evaluation_or_without_a_share():
     x, state = torch.randn(5), torch.get_rng_state()
     assert Dropout(0.5).eval()(x).equal(x) and Dropout(0.0)(x).equal(x)
     assert torch.get_rng_state().equal(state)
+
+
+def test_compiles_to_one_graph():
+    # In a process of its own: the shape checks of the test run do not compile.
+    code = """
+        import torch
+        from tsformer.nn import Dropout
+        compiled = torch.compile(Dropout(0.25), fullgraph=True, backend="aot_eager")
+        x = torch.ones(400_000, requires_grad=True)
+        torch.manual_seed(0)
+        y = compiled(x)
+        y.sum().backward()
+        assert abs(float((y == 0).float().mean()) - 0.25) < 0.01 and x.grad.equal(y.detach())
+        torch.manual_seed(0)
+        assert compiled(x).equal(y)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0])

@@ -3,9 +3,6 @@ import torch
 
 from tsformer.errors import ParameterError
 from tsformer.nn import (
-    Encoder,
-    EncoderBlock,
-    FeedForward,
     FullAttention,
     KeyValueCache,
     MultiHeadAttention,
@@ -15,7 +12,6 @@ from tsformer.nn import (
     SinusoidalPositions,
     attention_weights,
     full_attention,
-    recorded_weights,
 )
 
 
@@ -69,6 +65,27 @@ class TestMultiHeadAttention:
         first = attention(queries, memory, cache=cache)
         assert attention(queries, memory * 0, cache=cache).equal(first)
         assert len(cache) == 5
+
+    @pytest.mark.parametrize("attend", [FullAttention(), ProbSparse(1, exact_below=0)])
+    @pytest.mark.parametrize("masked", [False, True])
+    @pytest.mark.parametrize("causal", [False, True])
+    def test_the_last_to_ask_get_what_they_get_among_all(self, attend, masked, causal):
+        torch.manual_seed(0)
+        rotate = RotaryPositions()
+        attention = MultiHeadAttention(8, 2, attend=attend, rotate=rotate).double().eval()
+        steps, time = torch.randn(2, 20, 8).double(), torch.rand(1, 20).double().cumsum(-1)
+        given = {"key_mask": torch.rand(2, 20) < 0.6} if masked else {}
+        given |= {"causal": causal, "time": time}
+        answer = attention(steps, last=7, **given)
+        torch.testing.assert_close(answer, attention(steps, **given)[:, -7:])
+        weights = attention.weights(steps, last=7, **given)
+        torch.testing.assert_close(weights, attention.weights(steps, **given)[:, :, -7:])
+
+    def test_the_last_to_ask_relate_to_biased_keys(self):
+        attention = MultiHeadAttention(8, 2, attend=FullAttention(), bias=RelativeBias(2))
+        torch.nn.init.normal_(attention.bias.weight)
+        steps = torch.randn(2, 9, 8)
+        torch.testing.assert_close(attention(steps, last=2), attention(steps)[:, -2:])
 
     def test_heads_must_divide_the_width(self):
         with pytest.raises(ParameterError, match="heads=4 does not divide d_model=6"):
@@ -209,37 +226,3 @@ class TestWeights:
             for project, steps in ((attention.query, queries), (attention.key, keys))
         )
         torch.testing.assert_close(attention.weights(queries, keys), attention_weights(q, k))
-
-    def test_are_recorded_and_change_nothing(self):
-        torch.manual_seed(0)
-        blocks = [
-            EncoderBlock(
-                MultiHeadAttention(8, 2, attend=ProbSparse(1, dropout=0.1, exact_below=0)),
-                FeedForward(8, 16, dropout=0.1),
-            )
-            for _ in range(2)
-        ]
-        encoder, steps = Encoder(blocks), torch.randn(2, 12, 8)
-        torch.manual_seed(1)
-        expected, _ = encoder(steps)
-        torch.manual_seed(1)
-        with recorded_weights(encoder) as weights:
-            recorded, _ = encoder(steps)
-        assert recorded.equal(expected)
-        assert list(weights) == ["blocks.0.attention", "blocks.1.attention"]
-        assert [[call.shape for call in calls] for calls in weights.values()] == [
-            [(2, 2, 12, 12)]
-        ] * 2
-        encoder(steps)
-        assert all(len(calls) == 1 for calls in weights.values())
-
-    def test_of_decoding_steps_see_the_cache(self):
-        attention = MultiHeadAttention(6, 2, attend=FullAttention()).eval()
-        steps, cache = torch.randn(1, 4, 6), KeyValueCache()
-        whole = attention.weights(steps, causal=True)
-        with recorded_weights(attention) as weights:
-            for step in range(4):
-                attention(steps[:, [step]], causal=True, cache=cache)
-        for step, call in enumerate(weights[""]):
-            torch.testing.assert_close(call, whole[:, :, [step], : step + 1])
-        assert len(cache) == 4

@@ -53,6 +53,19 @@ class TestEncoder:
         parts = [encoder(steps[:, [t]], causal=True, caches=caches)[0] for t in range(6)]
         torch.testing.assert_close(torch.cat(parts, 1), encoder(steps, causal=True)[0])
 
+    def test_step_by_step_with_hidden_steps(self, norm):
+        encoder = Encoder([encoder_block(norm), encoder_block(norm)]).double()
+        steps, caches = torch.randn(2, 6, 8).double(), encoder.new_caches()
+        mask = torch.tensor([[False, True, False, True, True, True], [True] * 6])
+        parts = []
+        for t in range(6):
+            seen = mask[:, : t + 1]
+            part, returned = encoder(steps[:, [t]], key_mask=seen, causal=True, caches=caches)
+            parts.append(part)
+            assert returned.equal(seen)
+        whole, _ = encoder(steps, key_mask=mask, causal=True)
+        torch.testing.assert_close(torch.cat(parts, 1), whole)
+
     def test_hidden_steps_change_no_visible_one(self, norm):
         encoder = Encoder([encoder_block(norm, ProbSparse(1, exact_below=0)) for _ in range(2)])
         encoder, steps = encoder.double().eval(), torch.randn(2, 20, 8).double()
@@ -108,6 +121,14 @@ class TestDecoder:
         ]
         whole = network(steps, memory, memory_mask=mask)
         torch.testing.assert_close(torch.cat(parts, 1), whole)
+
+    def test_the_last_steps_equal_those_of_the_whole(self, norm):
+        network, memory = decoder(norm), torch.randn(2, 9, 8).double()
+        steps = torch.randn(2, 6, 8).double()
+        mask = torch.arange(9) < torch.tensor([[4], [9]])
+        whole = network(steps, memory, memory_mask=mask)
+        last = network(steps, memory, memory_mask=mask, last=2)
+        torch.testing.assert_close(last, whole[:, -2:])
 
 
 class TestPositions:
@@ -178,6 +199,8 @@ class TestPositions:
         later = decoder(steps, memory, time=time + 9, memory_time=memory_time + 9)
         torch.testing.assert_close(later, whole)
         assert not decoder(steps, memory, time=time, memory_time=memory_time - 2).allclose(whole)
+        last = decoder(steps, memory, time=time, memory_time=memory_time, last=2)
+        torch.testing.assert_close(last, whole[:, -2:])
         caches = decoder.new_caches()
         parts = [
             decoder(

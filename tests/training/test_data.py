@@ -75,6 +75,24 @@ def test_rows_may_differ_by_series(frame):
     assert batch.origin.tolist() == list(range(40, 49))
 
 
+@pytest.mark.parametrize("gap", [0, 3])
+@pytest.mark.parametrize("validation", [None, 20, 23])
+def test_origins_keep_the_phase_of_a_forecast_after_the_data(gap, validation, make_data):
+    every, some = (make_data(stride=stride, gap=gap, validation=validation) for stride in (1, 7))
+    for name in ("train", "validation"):
+        origins = [
+            getattr(one, name).index.locate(np.arange(len(getattr(one, name))))[1]
+            for one in (every, some)
+        ]
+        assert origins[1].tolist() == [one for one in origins[0] if (90 + gap - one) % 7 == 0]
+    assert every.ends.tolist() == some.ends.tolist()
+
+
+def test_a_stride_that_leaves_no_window_says_so(make_data):
+    with pytest.raises(SeriesTooShort, match="and a stride of 100 up to 99 more"):
+        make_data(stride=100, validation=60)
+
+
 def test_without_validation_there_is_no_loader(make_data):
     data = make_data(validation=None)
     assert len(data.validation) == 0

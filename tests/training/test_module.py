@@ -166,10 +166,11 @@ def test_the_loss_is_in_the_units_of_the_panel(train_level, make_data):
     assert module.history[0]["validation_loss"] == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("precision", ["32-true", "bf16-mixed"])
 @pytest.mark.parametrize("clip", [1e-3, None])
-def test_gradients_are_clipped_by_their_norm(clip, train_level):
+def test_gradients_are_clipped_by_their_norm(clip, precision, train_level):
     spy = Spy()
-    train_level(level=3.0, clip=clip, callbacks=(spy,), epochs=1)
+    train_level(level=3.0, clip=clip, callbacks=(spy,), epochs=1, precision=precision)
     if clip is None:
         assert max(spy.norms) > 0.1
     else:

@@ -12,7 +12,7 @@ from tsformer.nn.dropout import Dropout
 from tsformer.nn.embeddings import StepEmbedding, ValueEmbedding
 from tsformer.nn.feed_forward import FeedForward
 from tsformer.nn.measure import most_active, sampled_scores, sparsity_measure
-from tsformer.nn.multi_head import KeyValueCache, MultiHeadAttention, recorded_weights
+from tsformer.nn.multi_head import KeyValueCache, MultiHeadAttention
 from tsformer.nn.patches import PatchEmbedding, cut_patches, patch_count
 from tsformer.nn.positions import (
     LearnedPositions,
@@ -27,10 +27,11 @@ from tsformer.nn.probsparse import (
     mean_value,
     prob_sparse_attention,
 )
+from tsformer.nn.recorded import recorded_weights
 from tsformer.nn.relative import RelativeBias, RotaryPositions, distance_bucket, rotary
 from tsformer.nn.sampling import Sampling, logarithmic_count, random_sample, spread_sample
 from tsformer.nn.scaling import Scaling, observed_mean, restore, standardise, window_statistics
-from tsformer.nn.skip import Batches, LinearSkip, Look, Windows, from_mean
+from tsformer.nn.skip import Batches, Beside, LinearSkip, Look, Windows, from_mean
 from tsformer.nn.stacks import Decoder, Encoder
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "EXACT_BELOW",
     "Attend",
     "Batches",
+    "Beside",
     "Decoder",
     "DecoderBlock",
     "DecoderCache",

@@ -17,6 +17,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from tsformer.nn.short import is_short, short_attention
+
 __all__ = ["Attend", "FullAttention", "attention_weights", "full_attention"]
 
 
@@ -54,7 +56,8 @@ def full_attention(
     ``softmax(gain * (q @ k.T / sqrt(dim)) + bias) @ v``, equation 1 of [1]_ where there is neither
     gain nor bias. All but ``gain`` goes through the fused kernels of torch, which never hold the
     scores of all queries at once; a causal mask is spelt out only beside ``mask`` or ``bias``, or
-    where there are fewer queries than keys.
+    where there are fewer queries than keys. On a CPU, bfloat16 goes through them in float32, or
+    through `tsformer.nn.short.short_attention` where the sequences are short.
 
     Parameters
     ----------
@@ -87,10 +90,11 @@ def full_attention(
     if mask is None and bias is None and (not causal or q.shape[-2] == k.shape[-2]):
         return _fused(q, k, v, dropout=dropout, causal=causal)
     added = None if bias is None else bias.to(q.dtype)
+    always_seen = mask is None and (not causal or q.shape[-2] <= k.shape[-2])
     mask = _visible(q, k, mask, causal)
     sees_any = None
     if mask is not None:
-        shown, sees_any = _never_empty(mask)
+        shown, sees_any = (mask, None) if always_seen else _never_empty(mask)
         added = shown if added is None else added.masked_fill(~shown, -torch.inf)
     output = _fused(q, k, v, mask=added, dropout=dropout)
     return output if sees_any is None else output.masked_fill(~sees_any, 0)
@@ -105,14 +109,18 @@ def _fused(
     dropout: float = 0.0,
     causal: bool = False,
 ) -> Tensor:
-    """Call the kernel of torch in the type in which it is fastest."""
+    """Call the kernel of torch in the type in which it is fastest, or do without it."""
     attend = functional.scaled_dot_product_attention
     kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else v.dtype
     if q.device.type != "cpu" or kind != torch.bfloat16 or q.shape[-1] > _SMALL_HEAD:
         return attend(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=causal)
-    if mask is not None and mask.dtype != torch.bool:
-        mask = mask.float()
+    learned = mask is not None and mask.requires_grad
     with torch.autocast("cpu", enabled=False):
+        if not dropout and not learned and is_short(q, k):
+            mask = _visible(q, k, mask, causal)
+            return short_attention(q.to(kind), k.to(kind), v.to(kind), _added(mask, kind))
+        if mask is not None and mask.dtype != torch.bool:
+            mask = mask.float()
         wide = q.float(), k.float(), v.float()
         output = attend(*wide, attn_mask=mask, dropout_p=dropout, is_causal=causal)
     return output.to(kind)
@@ -121,6 +129,13 @@ def _fused(
 _SMALL_HEAD = 64
 """On a CPU bfloat16 attention with heads up to this width takes 1.1 (64 wide, 720 steps) to 4 times
 (8 wide, 63 steps) as long, forward and backward, as float32 and the conversion."""
+
+
+def _added(mask: Tensor | None, kind: torch.dtype) -> Tensor | None:
+    """Return what a mask adds to the scores."""
+    if mask is None or mask.dtype != torch.bool:
+        return mask
+    return torch.zeros(mask.shape, dtype=kind, device=mask.device).masked_fill(~mask, -torch.inf)
 
 
 def attention_weights(
@@ -188,7 +203,15 @@ class FullAttention(nn.Module):
     ----------
     dropout
         The share of attention weights dropped in training.
+
+    Attributes
+    ----------
+    rows_compete
+        False: a query's answer does not depend on the other queries, so callers that want some
+        answers may leave the others out. An attend part without it is taken to compete.
     """
+
+    rows_compete = False
 
     def __init__(self, dropout: float = 0.0) -> None:
         super().__init__()

@@ -48,11 +48,25 @@ class Residual(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(
-        self, steps: Float[Tensor, "batch time d_model"], branch: Callable[[Tensor], Tensor]
-    ) -> Float[Tensor, "batch time d_model"]:
-        """Return the steps with what the branch makes of them added."""
+        self,
+        steps: Float[Tensor, "batch time d_model"],
+        branch: Callable[[Tensor], Tensor],
+        *,
+        last: int | None = None,
+    ) -> Float[Tensor, "batch kept d_model"]:
+        """Return the steps with what the branch makes of them added.
+
+        Parameters
+        ----------
+        steps
+            What enters the branch.
+        branch
+            Returns as many steps, or the ``last`` so many.
+        last
+            How many steps the branch returns; None is all.
+        """
         entering = self.norm(steps) if self.first else steps
-        output: Tensor = steps + self.dropout(branch(entering))
+        output: Tensor = _latest(steps, last) + self.dropout(branch(entering))
         if not self.first:
             output = self.norm(output)
         return output
@@ -163,8 +177,9 @@ class DecoderBlock(nn.Module):
         cache: DecoderCache | None = None,
         time: Float[Tensor, "#batch time"] | None = None,
         memory_time: Float[Tensor, "#batch memory"] | None = None,
-    ) -> Float[Tensor, "batch time d_model"]:
-        """Return steps of the same shape.
+        last: int | None = None,
+    ) -> Float[Tensor, "batch kept d_model"]:
+        """Return as many steps, or the ``last`` so many.
 
         Parameters
         ----------
@@ -180,15 +195,19 @@ class DecoderBlock(nn.Module):
             A fresh `DecoderCache` in the first call and the same one in every later call.
         time, memory_time
             When the steps and the memory are, for the position parts of the attentions.
+        last
+            How many of the steps are wanted; the others are only seen. None is all.
         """
         kept_steps = None if cache is None else cache.steps
         kept_memory = None if cache is None else cache.memory
         steps = self.around_self_attention(
             steps,
             lambda x: self.self_attention(
-                x, key_mask=key_mask, causal=causal, cache=kept_steps, time=time
+                x, key_mask=key_mask, causal=causal, cache=kept_steps, time=time, last=last
             ),
+            last=last,
         )
+        time = None if time is None else _latest(time, last)
         steps = self.around_cross_attention(
             steps,
             lambda x: self.cross_attention(
@@ -197,3 +216,7 @@ class DecoderBlock(nn.Module):
         )
         output: Tensor = self.around_feed_forward(steps, self.feed_forward)
         return output
+
+
+def _latest(steps: Tensor, last: int | None) -> Tensor:
+    return steps if last is None else steps[:, steps.shape[1] - last :]

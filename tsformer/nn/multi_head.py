@@ -5,8 +5,6 @@ parts: ``positions`` (see `tsformer.nn.positions`) before the projections, ``rot
 and ``bias`` on the scores (see `tsformer.nn.relative` for both).
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 
 import torch
@@ -17,7 +15,7 @@ from tsformer.errors import ParameterError
 from tsformer.nn.attention import Attend
 from tsformer.nn.dropout import Dropout
 
-__all__ = ["KeyValueCache", "MultiHeadAttention", "recorded_weights"]
+__all__ = ["KeyValueCache", "MultiHeadAttention"]
 
 
 class KeyValueCache:
@@ -131,7 +129,8 @@ class MultiHeadAttention(nn.Module):
         cache: KeyValueCache | None = None,
         time: Float[Tensor, "#batch query"] | None = None,
         key_time: Float[Tensor, "#batch key"] | None = None,
-    ) -> Float[Tensor, "batch query d_model"]:
+        last: int | None = None,
+    ) -> Float[Tensor, "batch asked d_model"]:
         """Return one step for every query.
 
         Parameters
@@ -153,14 +152,18 @@ class MultiHeadAttention(nn.Module):
             the steps, the cached ones included.
         key_time
             When the ``keys`` are; in self-attention they are the queries.
+        last
+            How many of the ``queries`` ask, the latest ones; None is all. In self-attention the
+            others are only seen.
 
         Raises
         ------
         ParameterError
             If a position part is to relate two sequences whose times are not both given.
         """
-        q, k, v, scores = self._project(queries, keys, time, key_time, cache)
+        q, k, v, scores = self._project(queries, keys, time, key_time, cache, self._asking(last))
         attended = self._attend(q, k, v, scores, key_mask, causal, itself=keys is None)
+        attended = _latest(attended, last)
         output: Tensor = self.dropout(self.output(attended.transpose(1, 2).flatten(-2)))
         return output
 
@@ -175,7 +178,8 @@ class MultiHeadAttention(nn.Module):
         cache: KeyValueCache | None = None,
         time: Float[Tensor, "#batch query"] | None = None,
         key_time: Float[Tensor, "#batch key"] | None = None,
-    ) -> Float[Tensor, "batch head query visible"]:
+        last: int | None = None,
+    ) -> Float[Tensor, "batch head asked visible"]:
         """Return how much of each key every query takes, for the arguments of `forward`.
 
         They are the weights of evaluation: nothing is dropped and nothing is drawn. With
@@ -190,14 +194,17 @@ class MultiHeadAttention(nn.Module):
         tensor([[1.0000, 0.0000],
                 [0.5000, 0.5000]])
         """
-        q, k, _, scores = self._project(queries, keys, time, key_time, copy(cache))
+        q, k, _, scores = self._project(
+            queries, keys, time, key_time, copy(cache), self._asking(last)
+        )
         # Every attend part is linear in the values: those of a unit matrix show its weights.
         unit = torch.eye(k.shape[-2], dtype=q.dtype, device=q.device).expand(*k.shape[:2], -1, -1)
         attend = self.get_submodule("attend")
         training = attend.training
         attend.eval()
         try:
-            return self._attend(q, k, unit, scores, key_mask, causal, itself=keys is None)
+            rows = self._attend(q, k, unit, scores, key_mask, causal, itself=keys is None)
+            return _latest(rows, last)
         finally:
             attend.train(training)
 
@@ -208,20 +215,28 @@ class MultiHeadAttention(nn.Module):
         time: Tensor | None,
         key_time: Tensor | None,
         cache: KeyValueCache | None,
+        last: int | None,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
         """Return queries, keys and values in heads, and what joins their scores."""
         if any(part is not None for part in (self.positions, self.rotate, self.bias)):
             time, key_time = _times(queries, keys, time, key_time, cache)
+        source = queries if keys is None else keys
+        if last is not None:
+            queries = _latest(queries, last)
+            time = None if time is None else time[:, time.shape[1] - last :]
         q = self._placed(self.query, queries, time)
         if keys is not None and cache is not None and cache.projected is not None:
             (k, v), key_time = cache.projected, cache.time
         else:
-            source = queries if keys is None else keys
             k = self._placed(self.key, source, key_time)
             v = self._split(self.value(source))
             if cache is not None:
                 k, v, key_time = cache.append(k, v, key_time)
         return q, k, v, None if self.bias is None else self.bias(time, key_time)
+
+    def _asking(self, last: int | None) -> int | None:
+        """How many queries have to be projected: all, where they compete to be answered."""
+        return None if getattr(self.attend, "rows_compete", True) else last
 
     def _placed(self, project: nn.Module, steps: Tensor, time: Tensor | None) -> Tensor:
         """Project steps to queries or keys that know where they stand."""
@@ -262,6 +277,11 @@ class MultiHeadAttention(nn.Module):
         return torch.unflatten(steps, -1, (self.heads, -1)).transpose(1, 2)
 
 
+def _latest(rows: Tensor, last: int | None) -> Tensor:
+    """Return the last so many of ``(..., row, width)``."""
+    return rows if last is None else rows[..., rows.shape[-2] - last :, :]
+
+
 def _times(
     queries: Tensor,
     keys: Tensor | None,
@@ -283,51 +303,3 @@ def _times(
             "pass time= and key_time="
         )
     return time, key_time
-
-
-@contextmanager
-def recorded_weights(network: nn.Module) -> Iterator[dict[str, list[Tensor]]]:
-    """Record the weights of every attention in a network, call by call, while it runs.
-
-    What the network answers, its caches and the generators stay as they are without. Weights are
-    those of `MultiHeadAttention.weights`; each takes memory for all queries times all keys.
-
-    Parameters
-    ----------
-    network
-        A module with `MultiHeadAttention` layers in it.
-
-    Yields
-    ------
-    For the name of each layer a list, one tensor ``(batch, head, query, key)`` for each call.
-
-    Examples
-    --------
-    >>> from tsformer.nn import Encoder, EncoderBlock, FeedForward, FullAttention
-    >>> attention = MultiHeadAttention(8, 2, attend=FullAttention())
-    >>> encoder = Encoder([EncoderBlock(attention, FeedForward(8, 16))])
-    >>> with recorded_weights(encoder) as weights:
-    ...     memory, _ = encoder(torch.randn(4, 10, 8))
-    >>> {name: [tuple(call.shape) for call in calls] for name, calls in weights.items()}
-    {'blocks.0.attention': [(4, 2, 10, 10)]}
-    """
-    layers = {
-        name: layer
-        for name, layer in network.named_modules()
-        if isinstance(layer, MultiHeadAttention)
-    }
-    recorded: dict[str, list[Tensor]] = {name: [] for name in layers}
-    handles = [
-        layer.register_forward_pre_hook(
-            lambda layer, args, kwargs, calls=recorded[name]: calls.append(
-                layer.weights(*args, **kwargs)
-            ),
-            with_kwargs=True,
-        )
-        for name, layer in layers.items()
-    ]
-    try:
-        yield recorded
-    finally:
-        for handle in handles:
-            handle.remove()

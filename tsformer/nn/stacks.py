@@ -64,8 +64,10 @@ class Encoder(nn.Module):
         causal: bool = False,
         caches: Sequence[KeyValueCache] | None = None,
         time: Float[Tensor, "#batch time"] | None = None,
-    ) -> tuple[Float[Tensor, "batch less d_model"], Bool[Tensor, "batch less"] | None]:
+    ) -> tuple[Float[Tensor, "batch less d_model"], Bool[Tensor, "batch seen"] | None]:
         """Return the memory and the mask of what is visible of it, None if all is.
+
+        With caches the memory is that of the new steps, and the mask is that of all steps so far.
 
         Parameters
         ----------
@@ -137,8 +139,12 @@ class Decoder(nn.Module):
         caches: Sequence[DecoderCache] | None = None,
         time: Float[Tensor, "#batch time"] | None = None,
         memory_time: Float[Tensor, "#batch memory"] | None = None,
-    ) -> Float[Tensor, "batch time d_model"]:
-        """Return steps of the same shape; arguments as in `DecoderBlock.forward`."""
+        last: int | None = None,
+    ) -> Float[Tensor, "batch kept d_model"]:
+        """Return as many steps, or the ``last`` so many; arguments as in `DecoderBlock.forward`.
+
+        Of steps that are not wanted the last block computes what the others see, and no more.
+        """
         for index, block in enumerate(self.blocks):
             steps = _placed(self.positions, steps, time)
             steps = block(
@@ -150,6 +156,7 @@ class Decoder(nn.Module):
                 cache=None if caches is None else caches[index],
                 time=time,
                 memory_time=memory_time,
+                last=last if index == len(self.blocks) - 1 else None,
             )
         output: Tensor = self.norm(steps)
         return output

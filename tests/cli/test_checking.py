@@ -58,3 +58,9 @@ def test_options_of_the_policy_reach_it(run: Run, sales: Path) -> None:
     drawn = run("check", sales, "--target", "sold", "--missing", "interpolate")
     assert drawn.code == 1 and "drawn as lines" in drawn.out
     assert run("check", sales, "--short", "never").code == 2
+
+
+def test_names_may_begin_with_a_blank(run: Run, sales: Path) -> None:
+    pd.read_csv(sales).rename(columns={"price": " price"}).to_csv(sales, index=False)
+    done = run("check", sales, "--target", "sold", "--known", " price", "-n", 7)
+    assert (done.code, done.err) == (0, "")

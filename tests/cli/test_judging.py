@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tsformer.errors import MissingDependency
+
 Run = Any
 
 
@@ -52,6 +54,17 @@ def test_the_list_of_data_sets(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert done.code == 0
     assert "bundled" in rows["beijing_air"] and "43,824" in rows["beijing_air"]
     assert "download" in rows["etth1"] and "TSFORMER_DATA" in rows["epf_be"]
+
+
+def test_a_data_set_that_needs_more_than_is_installed(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str, *, download: bool) -> None:
+        raise MissingDependency(f"{name} needs pyarrow")
+
+    monkeypatch.setattr("tsformer.datasets.load_dataset", absent)
+    rows = {line.split()[0]: line for line in run("datasets").out.splitlines()}
+    assert "needs pyarrow" in rows["nn5_daily"] and "bundled" in rows["beijing_air"]
 
 
 def test_the_card_of_one(run: Run) -> None:

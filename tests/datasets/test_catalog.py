@@ -9,7 +9,10 @@ from tsformer.errors import DatasetError, TsformerError, UnknownDataset
 
 NAMES = [
     "air_passengers",
+    "air_quality_valencia",
     "beijing_air",
+    "bike_sharing",
+    "carparts",
     "epf_be",
     "epf_np",
     "epf_pjm",
@@ -20,7 +23,12 @@ NAMES = [
     "exchange_rate",
     "m4_hourly",
     "m4_weekly",
+    "m5_small",
+    "metro_traffic",
     "national_illness",
+    "nn5_daily",
+    "stallion",
+    "walmart",
     "weather",
 ]
 

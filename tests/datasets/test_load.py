@@ -7,14 +7,12 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from tsformer.datasets import Dataset, dataset_names, load_dataset, read_recipe
+from tsformer.datasets import Dataset, load_dataset
 from tsformer.errors import ChecksumMismatch, DownloadFailed, UnknownDataset
 
-SHARED = os.environ.get("TSFORMER_DATA", "")
 Serve = Callable[..., list[str]]
 
 
@@ -194,6 +192,15 @@ class TestDownload:
         serve(packed.getvalue())
         assert len(load_dataset("shop").frame) == 3
 
+    def test_a_packed_member_of_a_zip(self, shop: Path, payload: bytes, serve: Serve) -> None:
+        recipe = shop / "shop" / "recipe.toml"
+        recipe.write_text(recipe.read_text() + '\nmember = "data.csv.gz"\n')
+        served = io.BytesIO()
+        with zipfile.ZipFile(served, "w") as archive:
+            archive.writestr("data.csv.gz", gzip.compress(payload))
+        serve(served.getvalue())
+        assert len(load_dataset("shop").frame) == 3
+
     def test_no_zip_at_all(self, shop: Path, serve: Serve) -> None:
         recipe = shop / "shop" / "recipe.toml"
         recipe.write_text(recipe.read_text() + '\nmember = "inner/data.csv"\n')
@@ -235,78 +242,3 @@ def test_the_cache_follows_the_platform(
     serve(payload)
     load_dataset("shop")
     assert (tmp_path / "xdg" / "tsformer" / "shop" / "shop.csv").is_file()
-
-
-@pytest.mark.shared_data
-@pytest.mark.skipif(not SHARED, reason="TSFORMER_DATA is not set")
-class TestSharedData:
-    @pytest.fixture(autouse=True)
-    def search_path(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("TSFORMER_DATA", SHARED)
-
-    @pytest.mark.parametrize("name", dataset_names())
-    def test_every_recipe_makes_its_frame(self, name: str) -> None:
-        recipe, loaded = read_recipe(name), load_dataset(name, download=False)
-        assert len(loaded.frame) == recipe.rows
-        gaps = 2_067 if name == "beijing_air" else 0
-        assert int(loaded.frame.isna().sum().sum()) == gaps
-        if loaded.schema.time and loaded.schema.series is None:
-            stamps = pd.DatetimeIndex(loaded.frame[loaded.schema.time])
-            expected = pd.date_range(stamps[0], periods=len(stamps), freq=loaded.schema.freq)
-            assert stamps.equals(expected.as_unit(stamps.unit))
-
-    @pytest.mark.parametrize(
-        ("name", "rows"),
-        [
-            ("etth1", (8640, 2880, 2880)),
-            ("etth2", (8640, 2880, 2880)),
-            ("ettm1", (34560, 11520, 11520)),
-            ("ettm2", (34560, 11520, 11520)),
-            ("weather", (36887, 5270, 10539)),
-            ("exchange_rate", (5311, 760, 1517)),
-            ("national_illness", (676, 97, 193)),
-            ("epf_np", (52416 - 1092 * 24, 364 * 24, 728 * 24)),
-        ],
-    )
-    def test_canonical_splits(self, name: str, rows: tuple[int, int, int]) -> None:
-        split = load_dataset(name).splits["canonical"]
-        assert (split.train, split.validation, split.test) == rows
-
-    def test_percentages_are_rounded_as_the_field_does(self) -> None:
-        for name in ("weather", "exchange_rate", "national_illness"):
-            recipe = read_recipe(name)
-            split = recipe.splits["canonical"]
-            assert (split.train, split.test) == (recipe.rows * 7 // 10, recipe.rows * 2 // 10)
-            assert split.train + split.validation + split.test == recipe.rows
-
-    def test_air_passengers_are_the_published_ones(self) -> None:
-        published = pd.read_csv(next(Path(SHARED).rglob("AirPassengers.csv")))
-        ours = load_dataset("air_passengers").frame
-        assert ours["passengers"].tolist() == published["#Passengers"].tolist()
-        assert ours["month"].dt.strftime("%Y-%m").tolist() == published["Month"].tolist()
-
-    def test_values_are_exact(self) -> None:
-        lines = next(Path(SHARED).rglob("ETTh1.csv")).read_text().splitlines()[1:]
-        exact = np.array([[float(cell) for cell in line.split(",")[1:]] for line in lines])
-        assert np.array_equal(load_dataset("etth1").frame.iloc[:, 1:].to_numpy(), exact)
-
-    def test_weather_keeps_its_codes_and_gets_its_units_back(self) -> None:
-        frame = load_dataset("weather").frame
-        codes = frame.eq(-9999).sum()
-        assert codes[codes > 0].to_dict() == {
-            "wv (m/s)": 1,
-            "max. PAR (µmol/m²/s)": 30,
-            "OT": 50,
-        }
-
-    @pytest.mark.parametrize(("name", "count"), [("m4_hourly", 414), ("m4_weekly", 359)])
-    def test_m4_joins_training_and_test(self, name: str, count: int) -> None:
-        loaded = load_dataset(name)
-        groups = loaded.frame.groupby("series", sort=False)["step"]
-        assert groups.ngroups == count
-        assert (groups.max() == groups.size()).all()
-        if name == "m4_hourly":
-            first = loaded.frame[loaded.frame["series"] == "H1"]["value"].to_numpy()
-            assert read_recipe(name).horizon == 48
-            assert first[:2].tolist() == [605, 586]
-            assert first[-48:-46].tolist() == [619, 565]

@@ -1,3 +1,4 @@
+import io
 import re
 
 import pandas as pd
@@ -6,7 +7,9 @@ import pytest
 from tsformer.datasets import Recipe, dataset_names, read_recipe
 from tsformer.datasets.catalog import read_card
 from tsformer.datasets.recipe import TimeColumn
-from tsformer.errors import DatasetError
+from tsformer.errors import DatasetError, MissingDependency
+
+NOT_SERVED = ("epf_be", "epf_np", "epf_pjm", "nn5_daily", "carparts", "walmart")
 
 WIDE = """
 wide = { series = "series", step = "step", value = "value" }
@@ -30,7 +33,7 @@ class TestEveryRecipe:
         recipe = read_recipe(name)
         for file in recipe.files:
             assert len(file.sha256) == 64 and file.size > 0
-            assert file.url or recipe.bundled or name.startswith("epf_")
+            assert file.url or recipe.bundled or name in NOT_SERVED
 
     def test_splits_fit_the_rows(self, name: str) -> None:
         recipe = read_recipe(name)
@@ -122,6 +125,28 @@ class TestFrame:
         assert frame["day"].tolist() == [pd.Timestamp("2010-01-02 23:00")]
         assert list(frame.columns) == ["day", "sales"]
 
+    def test_compose_with_a_format_joins_text(self, recipe_text: str) -> None:
+        composed = 'time = { column = "time", compose = ["day", "hr"], format = "%d.%m.%Y %H" }'
+        text = re.sub(r"time = .*", composed, recipe_text)
+        frame = Recipe.from_toml("shop", text).frame([b"day,hr,sales\n2.1.2011,7,5\n"])
+        assert frame["time"].tolist() == [pd.Timestamp("2011-01-02 07:00")]
+        assert list(frame.columns) == ["time", "sales"]
+
+    def test_join_makes_a_name_and_keeps_its_parts(self, recipe_text: str) -> None:
+        text = 'join = { series = ["shop", "item"] }\ndrop = ["item"]\n' + recipe_text.replace(
+            "columns = {", 'columns = { series = { role = "series" }, shop = { role = "static" },'
+        )
+        frame = Recipe.from_toml("shop", text).frame(
+            [b"day,shop,item,sales\n2024-01-01,a,7,1\n2024-01-01,b,7,2\n"]
+        )
+        assert list(frame.columns) == ["series", "day", "shop", "sales"]
+        assert frame["series"].tolist() == ["a/7", "b/7"]
+
+    def test_join_names_a_column_that_is_not_there(self, recipe_text: str) -> None:
+        text = 'join = { series = ["shop", "item"] }\n' + recipe_text
+        with pytest.raises(DatasetError, match=r"no columns \['item', 'shop'\]"):
+            Recipe.from_toml("shop", text).frame([b"day,sales\n2024-01-01,1\n"])
+
     def test_time_is_the_row(self, recipe_text: str) -> None:
         text = re.sub(r"time = .*", 'time = "row"\ndrop = ["day"]', recipe_text)
         recipe = Recipe.from_toml("shop", text)
@@ -148,10 +173,39 @@ class TestFrame:
             Recipe.from_toml("shop", recipe_text).frame([b"day\n2024-01-01\n"])
 
 
+class TestParquet:
+    @pytest.fixture
+    def packed(self) -> bytes:
+        pytest.importorskip("pyarrow")
+        stream = io.BytesIO()
+        days = pd.date_range("2024-01-01", periods=3)
+        frame = pd.DataFrame({"day": days, "sales": [3.0, None, 5.0]}, index=[2, 0, 1])
+        frame.to_parquet(stream)
+        return stream.getvalue()
+
+    def test_is_known_by_its_first_bytes(self, recipe_text: str, packed: bytes) -> None:
+        text = recipe_text.replace(', format = "%Y-%m-%d"', "")
+        frame = Recipe.from_toml("shop", text).frame([packed])
+        assert frame["day"].tolist() == list(pd.date_range("2024-01-01", periods=3))
+        assert frame["sales"].isna().tolist() == [False, True, False]
+        assert frame.index.equals(pd.RangeIndex(3))
+
+    def test_without_pyarrow_the_extra_is_named(
+        self, recipe_text: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def absent(*arguments: object, **options: object) -> None:
+            raise ImportError("no pyarrow")
+
+        monkeypatch.setattr(pd, "read_parquet", absent)
+        with pytest.raises(MissingDependency, match=r"shop: .*pip install 'tsformer\[scale\]'"):
+            Recipe.from_toml("shop", recipe_text).frame([b"PAR1 and so on"])
+
+
 def test_roles_become_the_schema() -> None:
     schema = read_recipe("beijing_air").schema()
     assert (schema.target, schema.time, schema.freq) == ("pm2.5", "time", "h")
     assert tuple(schema.past) == ("DEWP", "TEMP", "PRES", "cbwd", "Iws", "Is", "Ir")
     assert tuple(read_recipe("epf_np").schema().known) == ("load_forecast", "wind_forecast")
     assert read_recipe("m4_hourly").schema().series == "series"
+    assert read_recipe("stallion").schema().static[:2] == ("agency", "sku")
     assert isinstance(read_recipe("etth1").time, TimeColumn)

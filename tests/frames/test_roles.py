@@ -25,7 +25,10 @@ def test_months_as_text(caplog):
     assert (found.time, found.target, found.freq, found.series) == (
         "Month", ("#Passengers",), "MS", None,
     )  # fmt: skip
-    assert caplog.messages == ["schema: time 'Month', target '#Passengers', freq 'MS'"]
+    assert caplog.messages == [
+        "schema: time 'Month', target '#Passengers', freq 'MS'",
+        "time column 'Month': ISO 8601 text converted to datetime64[us]",
+    ]
 
 
 def test_time_may_be_the_last_column():
@@ -125,11 +128,12 @@ def test_nothing_to_forecast():
         schema_of(pd.DataFrame({"when": days(), "y": list("12345678")}))
 
 
-def test_booleans_are_targets_only_when_named():
+def test_booleans_are_no_targets():
     frame = pd.DataFrame({"when": days(), "open": [True, False] * 4})
-    with pytest.raises(WrongType):
+    with pytest.raises(WrongType, match="no numeric column"):
         schema_of(frame)
-    assert schema_of(frame, Schema(target="open")).target == ("open",)
+    with pytest.raises(WrongType, match="'open' holds true and false: first at 2024-01-01"):
+        schema_of(frame, Schema(target="open"))
 
 
 @pytest.mark.parametrize("role", ["target", "known"])

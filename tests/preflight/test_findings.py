@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 
 from tsformer.frames import Panel, Policy, Schema
-from tsformer.preflight.findings import findings
+from tsformer.preflight import describe
+from tsformer.preflight.findings import findings, named_rows
 
 MASK = Policy(missing="mask")
 
@@ -88,3 +89,22 @@ def test_many_lines_of_a_kind_are_cut_short():
     frame = wave().assign(**{f"c{at}": 1.0 for at in range(9)})
     found = texts(frame)
     assert len(found) == 7 and found[-1] == "and 3 more like the last"
+    assert len(texts(frame.drop(columns=["c7", "c8"]))) == 7  # one more is shown, not counted
+
+
+def test_a_table_of_one_series_a_row():
+    values = np.random.default_rng(0).normal(size=(30, 8))
+    wide = pd.DataFrame(values).rename(columns="V{}".format)
+    wide.insert(0, "id", [f"H{row}" for row in range(30)])
+    (found,) = named_rows(wide, Panel.from_frame(wide))
+    assert found.level == "warning" and "column 'id' names each of the 30 rows" in found.text
+    assert describe(wide, horizon=3).findings == (found,)
+    for other in (
+        wide.drop(columns="id"),
+        wide.assign(id="H1"),
+        wide.assign(id=pd.date_range("2024-01-01", periods=30).astype("str")),
+        wide.set_index(pd.date_range("2024-01-01", periods=30)),
+        wide.iloc[:, :4],
+    ):
+        assert named_rows(other, Panel.from_frame(other)) == []
+    assert named_rows(values, Panel.from_frame(values)) == []

@@ -41,7 +41,7 @@ def datasets(
 def _where(name: str) -> str:
     """Where the files of a data set are: only proven bytes count."""
     from tsformer.datasets import load_dataset, read_recipe
-    from tsformer.errors import DatasetError
+    from tsformer.errors import DatasetError, MissingDependency
 
     recipe = read_recipe(name)
     if recipe.bundled:
@@ -51,4 +51,6 @@ def _where(name: str) -> str:
     except DatasetError:
         served = all(file.url is not None for file in recipe.files)
         return "download" if served else "set TSFORMER_DATA"
+    except MissingDependency:
+        return "needs pyarrow"
     return "here"

@@ -148,7 +148,9 @@ def _named(given: list[str] | None, columns: Iterable[str]) -> tuple[str, ...]:
     """Names of columns as given, repeated or separated by commas."""
     have = set(columns)
     return tuple(
-        one.strip() for name in given or () for one in ([name] if name in have else name.split(","))
+        one
+        for name in given or ()
+        for one in ([name] if name in have else map(str.strip, name.split(",")))
     )
 
 

@@ -40,7 +40,7 @@ def dataset_names() -> list[str]:
     Examples
     --------
     >>> dataset_names()[:3]
-    ['air_passengers', 'beijing_air', 'epf_be']
+    ['air_passengers', 'air_quality_valencia', 'beijing_air']
     """
     return sorted(path.parent.name for path in data_folder().glob("*/recipe.toml"))
 

@@ -269,8 +269,9 @@ def _unpacked(served: bytes, file: SourceFile) -> bytes:
         return served
     try:
         with zipfile.ZipFile(io.BytesIO(served)) as archive:
-            return archive.read(file.member)
-    except (zipfile.BadZipFile, KeyError):
+            packed = archive.read(file.member)
+            return gzip.decompress(packed) if file.member.endswith(".gz") else packed
+    except (zipfile.BadZipFile, KeyError, *_UNREADABLE):
         return served  # the checksum will say so
 
 

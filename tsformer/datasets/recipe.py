@@ -1,8 +1,8 @@
 """A data set as a value: where its bytes come from and how they become a frame.
 
 A ``recipe.toml`` describes, it does not program. Its whole vocabulary for changing a file is:
-``strip_names``, ``rename`` and ``drop`` columns, parse or compose the stamp (``time``), and turn a
-file with one series a row into a long frame (``wide``).
+``strip_names``, ``join`` columns to a name of series, ``rename`` and ``drop`` columns, parse or
+compose the stamp (``time``), and turn a file with one series a row into a long frame (``wide``).
 """
 
 import dataclasses
@@ -19,12 +19,14 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from tsformer.errors import DatasetError
+from tsformer.errors import DatasetError, MissingDependency
 from tsformer.frames import Holdout, Schema
 
 __all__ = ["Column", "Recipe", "SourceFile", "TimeColumn", "Variant", "Wide"]
 
 Made = TypeVar("Made")
+
+_PARQUET = b"PAR1"
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,11 @@ class Column:
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """The stamp: a column of text in ``format``, or composed of number columns, or as it is."""
+    """The stamp: text in ``format``, composed of number columns, or a column as it is.
+
+    ``compose`` takes columns called year, month, day and so on; with a ``format``, any columns,
+    whose text is joined by blanks.
+    """
 
     column: str
     format: str | None = None
@@ -99,6 +105,10 @@ class Recipe:
         Rows of the finished frame.
     license, license_note
         SPDX expression (``NOASSERTION`` where the origin states none) and where it was read.
+    missing
+        Codes that stand for a gap in a text file.
+    join
+        New column to the columns whose text, joined by ``/``, it holds; these stay unless dropped.
     splits
         Row counts of named splits. Empty for panels, whose ``horizon`` says how many rows at the
         end of each series are the test.
@@ -119,6 +129,7 @@ class Recipe:
     horizon: int | None = None
     missing: tuple[str, ...] = ()
     strip_names: bool = False
+    join: dict[str, tuple[str, ...]] = field(default_factory=dict)
     rename: dict[str, str] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
     wide: Wide | None = None
@@ -172,6 +183,8 @@ class Recipe:
         frame = _long(tables, self.wide) if self.wide else tables[0]
         if self.strip_names:
             frame.columns = frame.columns.str.strip()
+        for name, parts in self.join.items():
+            frame = frame.assign(**{name: _pasted(frame, parts, "/")})
         frame = frame.drop(columns=list(self.drop)).rename(columns=self.rename)
         order = list(self.columns)
         if isinstance(self.time, TimeColumn):
@@ -185,6 +198,8 @@ class Recipe:
         return frame[order]
 
     def _table(self, payload: bytes) -> DataFrame:
+        if payload.startswith(_PARQUET):
+            return _read_parquet(payload, self.name)
         return pd.read_csv(
             io.BytesIO(payload),
             keep_default_na=False,
@@ -255,12 +270,37 @@ def _made(cls: type[Made], table: dict[str, Any], where: str) -> Made:
 
 def _stamped(frame: DataFrame, time: TimeColumn) -> DataFrame:
     if time.compose:
-        parts = frame[list(time.compose)]
-        return frame.drop(columns=list(time.compose)).assign(**{time.column: pd.to_datetime(parts)})
+        parts = list(time.compose)
+        if time.format is None:
+            stamps = pd.to_datetime(frame[parts])
+        else:
+            stamps = pd.to_datetime(_pasted(frame, parts, " "), format=time.format)
+        return frame.drop(columns=parts).assign(**{time.column: stamps})
     if time.format is not None:
         stamps = pd.to_datetime(frame[time.column], format=time.format)
         return frame.assign(**{time.column: stamps})
     return frame
+
+
+def _pasted(frame: DataFrame, columns: Sequence[str], mark: str) -> pd.Series:
+    """Text of several columns, joined."""
+    absent = sorted(set(columns) - set(frame.columns))
+    if absent:
+        raise DatasetError(f"the file has no columns {absent}, of which the recipe makes one")
+    text, *others = (frame[name].astype("str") for name in columns)
+    for other in others:
+        text = text + mark + other
+    return text
+
+
+def _read_parquet(payload: bytes, name: str) -> DataFrame:
+    """Read a Parquet file; the index that pandas keeps in one is of no use to a data set."""
+    try:
+        return pd.read_parquet(io.BytesIO(payload)).reset_index(drop=True)
+    except ImportError as problem:
+        raise MissingDependency(
+            f"{name}: its file is Parquet, which needs pyarrow: pip install 'tsformer[scale]'"
+        ) from problem
 
 
 def _long(tables: list[DataFrame], names: Wide) -> DataFrame:

@@ -17,7 +17,7 @@ from tsformer.frames.season import season_length
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, WindowScaling
 from tsformer.preflight.attempts import read_on
-from tsformer.preflight.findings import Finding, constant_series, findings
+from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
 from tsformer.windows import WindowDataset, WindowIndex, late_rows
@@ -116,7 +116,7 @@ def describe(
     found = [Finding("error", str(error)) for error in errors]
     if panel is None:
         return Description({}, tuple(found), _series(None))
-    found += findings(panel)
+    found += findings(panel) + named_rows(data, panel)
     steps = horizon or max(1, min(season_length(panel.freq), int(panel.lengths.min()) // 10))
     facts = _facts(panel)
     try:

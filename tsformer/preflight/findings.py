@@ -1,15 +1,18 @@
 """What an analyst should know of a panel before a fit: one line each, and how bad it is."""
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from tsformer.frames import Panel
 from tsformer.frames.checks import shown
+from tsformer.frames.repeats import is_name
 
-__all__ = ["Finding", "constant_series", "findings"]
+__all__ = ["Finding", "constant_series", "findings", "named_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -17,6 +20,8 @@ _CODES = (-9999.0, -999.0, -99.0, 9999.0, 99999.0, 999999.0, -99999.0)
 """Numbers that stand for "not measured" in many files."""
 _MOST = 6
 """Lines of one kind."""
+_WIDE = 6
+"""Columns from which on a table may be one of a series a row."""
 _FAR = 6.0
 """Spreads between such a code and everything else: a real value is seldom so lonely."""
 
@@ -41,11 +46,31 @@ def findings(panel: Panel) -> list[Finding]:
     found: list[Finding] = []
     for look in (_missing, _codes, _constant, _uneven_ends, _zeros):
         lines = list(look(panel))
-        found.extend(lines[:_MOST])
-        if len(lines) > _MOST:
+        if len(lines) <= _MOST + 1:  # a line that says "one more" would take its place
+            found.extend(lines)
+        else:
+            found.extend(lines[:_MOST])
             more = f"and {len(lines) - _MOST} more like the last"
             found.append(Finding(lines[-1].level, more))
     return found
+
+
+def named_rows(data: Any, panel: Panel) -> list[Finding]:
+    """Look for a table without stamps whose rows seem to be the series."""
+    counted = isinstance(data, pd.DataFrame) and isinstance(data.index, pd.RangeIndex)
+    if not counted or panel.layout.time_in != "index" or data.shape[1] < _WIDE:
+        return []
+    names, values = data.iloc[:, 0], data.iloc[:, 1:]
+    if not (is_name(names) and names.is_unique and all(map(is_numeric_dtype, values.dtypes))):
+        return []
+    return [
+        Finding(
+            "warning",
+            f"there are no stamps, and column {names.name!r} names each of the {len(data):,} rows:"
+            " if a row is a series, make the table long first, with one row a value and columns for"
+            " series, step and value",
+        )
+    ]
 
 
 def _columns(panel: Panel) -> Iterator[tuple[str, str, Floats]]:

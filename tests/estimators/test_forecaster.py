@@ -195,14 +195,52 @@ def test_validation_that_cannot_be_is_refused(validation, message, frame, tiny):
 
 
 def test_a_refit_takes_all_rows_for_the_best_epochs(frame, tiny):
-    refitted = tiny(epochs=4, refit_all=True, schedule="constant").fit(frame)
+    bare = {"skip": False}
+    refitted = tiny(model=bare, epochs=4, refit_all=True, schedule="constant").fit(frame)
     assert refitted.best_epoch_ > 0
     plain = tiny(
-        epochs=refitted.best_epoch_, validation=None, schedule="constant", patience=None
+        model=bare,
+        epochs=refitted.best_epoch_,
+        validation=None,
+        schedule="constant",
+        patience=None,
     ).fit(frame)
     assert same(refitted, plain)
     assert refitted.scales_.target.offset[0, 0] == pytest.approx(frame["y"].mean())
     assert refitted.skill_ == refitted.skill_
+
+
+def test_a_refit_keeps_the_penalty_that_validation_chose(frame):
+    shared = {"horizon": 3, "context": 12}
+    chosen = Forecaster(Linear(), **shared).fit(frame)
+    refitted = Forecaster(Linear(), training=Training(refit_all=True), **shared).fit(frame)
+    plain = Forecaster(Linear(), training=Training(validation=None), **shared).fit(frame)
+    assert refitted.network_.skip.ratio == chosen.network_.skip.ratio
+    assert refitted.network_.skip.ratio not in (None, 0.01)
+    assert refitted.network_.offset.equal(chosen.network_.offset)
+    for other in (chosen, plain):
+        assert not refitted.network_.skip.weight.equal(other.network_.skip.weight)
+
+
+def test_a_stride_learns_a_law_that_holds_at_one_phase_only():
+    """Each week is a rotation of the one before; days of two weeks follow no such law."""
+    random = np.random.default_rng(0)
+    centring = np.eye(7) - 1 / 7
+    basis = np.linalg.svd(centring)[0][:, :6]
+    turn = basis @ np.linalg.qr(random.normal(size=(6, 6)))[0] @ basis.T
+    weeks = [centring @ random.normal(size=7)]
+    for _ in range(79):
+        weeks.append(turn @ weeks[-1])
+    table = pd.DataFrame(
+        {"y": 10 + np.concatenate(weeks)}, index=pd.date_range("2024-01-01", periods=560)
+    )
+    errors = {}
+    for stride in (1, 7):
+        training = Training(stride=stride, validation=70)
+        one = Forecaster(Linear(), horizon=7, context=7, training=training).fit(table.iloc[:-7])
+        errors[stride] = np.abs(one.predict().to_numpy() - table.iloc[-7:].to_numpy()).mean()
+    assert errors[7] < 0.02
+    assert errors[1] > 0.2
 
 
 # what may go wrong

@@ -5,6 +5,7 @@ import pytest
 from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, backtest, load
 from tsformer.errors import ParameterError
 from tsformer.estimators.reach import checked_lags, listed_transforms
+from tsformer.estimators.scaling import SCALINGS
 from tsformer.frames import BoxCox, Clip, Log1p, Shift
 from tsformer.models import Informer, Linear, Transformer
 from tsformer.training import Training
@@ -199,7 +200,7 @@ def test_transforms_survive_clone_and_file(tmp_path):
 # scaling
 
 
-@pytest.mark.parametrize("scaling", ["window", "last", "series", "global", "robust", "none"])
+@pytest.mark.parametrize("scaling", [*SCALINGS])
 def test_every_scaling_learns_a_week(scaling, tmp_path):
     fitted = Forecaster(Linear(), horizon=7, context=14, scaling=scaling).fit(weekly(98))
     np.testing.assert_allclose(fitted.predict()["y"], weekly(105)["y"].iloc[-7:], atol=0.05)
@@ -212,9 +213,30 @@ def test_a_new_series_is_scaled_as_the_scaling_says():
     panel = pd.concat(parts).reset_index()
     new = weekly(30, level=5e5).assign(id="new").reset_index()
     expected = weekly(37, level=5e5)["y"].iloc[-7:]
-    for scaling in ("window", "last", "series", "robust"):
+    for scaling in ("window", "last", "asinh", "series", "robust"):
         fitted = Forecaster(Linear(), horizon=7, context=14, scaling=scaling).fit(panel)
         np.testing.assert_allclose(fitted.predict(new)["y"], expected, atol=1.0)
+
+
+def test_bent_windows_withstand_spikes_and_drift():
+    """A week around a level that wanders off, of both signs, with spikes now and then."""
+    random = np.random.default_rng(0)
+    level = np.cumsum(random.normal(scale=3.0, size=700))
+    spikes = np.where(random.random(700) < 0.02, 500.0, 0.0) * random.choice([-1, 1], 700)
+    days = pd.date_range("2024-01-01", periods=700)
+    clean = 5 * WEEK[np.arange(700) % 7] + level
+    frame = pd.DataFrame({"y": clean + spikes}, index=days)
+    errors = {}
+    for scaling in ("window", "asinh"):
+        fitted = Forecaster(Linear(), horizon=7, context=14, scaling=scaling).fit(frame[:600])
+        panel, origins = fitted.read(frame), np.arange(600, 694)
+        parts = list(fitted.forecast(panel, np.zeros(94, np.int64), origins, levels=(0.1, 0.9)))
+        point = np.concatenate([part.point for part in parts])[..., 0]
+        spread = np.concatenate([part.quantiles for part in parts])[..., 0, :]
+        assert (spread[..., 0] <= spread[..., 1]).all()
+        truth = clean[origins[:, None] + np.arange(7)]
+        errors[scaling] = np.abs(point - truth).mean()
+    assert errors["asinh"] < 0.8 * errors["window"]
 
 
 # sampling, ignored periods

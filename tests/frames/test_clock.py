@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsformer.errors import DuplicateTimestamp, WrongFrequency
+from tsformer.errors import DuplicateTimestamp, SeriesTooShort, WrongFrequency
 from tsformer.frames import Panel, Policy, Schema
 from tsformer.frames.clock import as_freq, name_of
 
@@ -150,10 +150,13 @@ def test_another_frequency_than_declared_or_fitted():
         Panel.from_frame(daily, Schema(freq=1))
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-def test_too_few_rows_to_infer(rows):
+@pytest.mark.parametrize(
+    ("rows", "kind", "found"),
+    [(1, SeriesTooShort, "has 1 row"), (2, WrongFrequency, r"Schema\(freq=")],
+)
+def test_too_few_rows_to_infer(rows, kind, found):
     frame = framed(pd.date_range("2024-01-01", periods=rows, freq="D"))
-    with pytest.raises(WrongFrequency, match=r"Schema\(freq="):
+    with pytest.raises(kind, match=found):
         Panel.from_frame(frame)
     assert Panel.from_frame(frame, Schema(freq="D")).extend(1).n_rows == rows + 1
 

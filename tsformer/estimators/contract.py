@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tsformer.errors import ParameterError, SeriesTooShort
+from tsformer.errors import ParameterError, SeriesTooShort, WrongType
 from tsformer.estimators.forecasts import (
     Forecasts,
     checked_levels,
@@ -21,7 +21,8 @@ from tsformer.estimators.forecasts import (
 from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.frames import Panel, Policy, Schema
-from tsformer.frames.tables import as_pandas
+from tsformer.frames.naming import in_series
+from tsformer.frames.tables import as_pandas, refuse_unknown
 from tsformer.params import Params
 
 __all__ = ["Forecasting", "PanelForecaster"]
@@ -110,6 +111,8 @@ class PanelForecaster(Params, ABC):
 
         Raises
         ------
+        FrameError
+            If something in ``history`` or ``future`` is wrong.
         ForecastError
             If a forecast came out as NaN or infinite.
         """
@@ -120,9 +123,10 @@ class PanelForecaster(Params, ABC):
         room = panel.extend(steps, future)
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.lengths, horizon=steps, levels=levels))
+        for part in parts:
+            refuse_nonfinite(panel, part)
         point = np.concatenate([part.point for part in parts])
         spread = np.concatenate([part.quantiles for part in parts])
-        refuse_nonfinite(panel, point, spread)
         if panel.layout.array:
             return spread[0] if quantiles is not None else point[0]
         names = forecast_columns(panel.target_names, levels)
@@ -157,6 +161,13 @@ class PanelForecaster(Params, ABC):
             History and the rows to score, in the layout of the fitted data.
         y
             Ignored.
+
+        Raises
+        ------
+        FrameError
+            If something in the data is wrong.
+        ForecastError
+            If a forecast is NaN or infinite where there is an actual value.
         """
         check_is_fitted(self)
         panel = self.read(data)
@@ -167,8 +178,8 @@ class PanelForecaster(Params, ABC):
         if (first < 1 + self.gap_).any():
             at = int(np.argmin(first))
             raise SeriesTooShort(
-                f"series {panel.ids[at]!r} has {panel.lengths[at]} rows: nothing is left to "
-                f"forecast horizon {self.horizon_} from"
+                f"there are {panel.lengths[at]} rows{in_series(panel, at)}: nothing is left to "
+                f"forecast horizon {self.horizon_} from. Give more rows before them."
             )
         series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
         within = np.arange(len(series)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -176,6 +187,7 @@ class PanelForecaster(Params, ABC):
         total, count = 0.0, 0
         for part in self.forecast(panel, series, first[series] + within):
             truth = windows_of(panel, part.series, part.origin, self.horizon_)
+            refuse_nonfinite(panel, part, known=truth)
             error = np.abs(truth - part.point) / scale[part.series][:, None, :]
             total, count = total + float(np.nansum(error)), count + int((~np.isnan(error)).sum())
         return -total / count if count else float("nan")
@@ -297,15 +309,14 @@ class PanelForecaster(Params, ABC):
             return data
         if reset and hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        mask = self.policy is not None and self.policy.keeps_missing
-        return validate_data(
-            self,
-            data,
-            reset=reset,
-            dtype="numeric",
-            ensure_all_finite="allow-nan" if mask else True,
-            ensure_min_samples=2,
-        )
+        refuse_unknown(data)
+        try:  # shape and number of columns; values are for the reader, as those of a frame
+            validate_data(
+                self, data, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=0
+            )
+        except (ValueError, TypeError) as problem:
+            raise WrongType(str(problem)) from problem
+        return data
 
 
 _CHUNK = 512

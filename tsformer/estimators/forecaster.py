@@ -26,7 +26,7 @@ from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.params import KW_ONLY, param, params
 from tsformer.training import Training
-from tsformer.windows import PanelScales, WindowDataset, late_rows
+from tsformer.windows import PanelScales, WindowDataset, bend, late_rows, unbend
 
 if TYPE_CHECKING:
     from tsformer.training import ForecastModule, WindowDataModule
@@ -118,7 +118,9 @@ class Forecaster(PanelForecaster):
     scaling: Scaling = param(
         "By training rows: 'series' (mean and deviation of each), 'global' (of all), 'robust'"
         " (median and quartiles of each), 'none'. 'window' standardises each window of the scaled"
-        " series by its own context, 'last' measures it from its last value.",
+        " series by its own context, 'last' measures it from its last value, 'asinh' bends it"
+        " before, by the asinh of its distance from the median in median deviations: for spikes,"
+        " negatives and a level that drifts. Losses are then of bent values.",
         default="window",
         choices=tuple(SCALINGS),
     )
@@ -213,6 +215,7 @@ class Forecaster(PanelForecaster):
             gap=self.gap_,
             lags=self.lags_,
             edges=self.edges_,
+            bent=SCALINGS[self.scaling].bent,
             scaling=SCALINGS[self.scaling].series,
             sampling=self._settings.sampling,
             stride=self._settings.stride,
@@ -302,20 +305,24 @@ class Forecaster(PanelForecaster):
             edges=self.edges_,
             scales=scales,
         )
-        standardise = self._window_scaling()
+        standardise, bent = self._window_scaling(), SCALINGS[self.scaling_].bent
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             origins = origins + added
             batch = windows.gather(torch.from_numpy(series), torch.from_numpy(origins))
+            if bent:
+                batch, middle, spread = bend(batch, lagged=standardise.lagged)
             with torch.no_grad():
                 standardised, location, scale = standardise(batch)
                 raw = self.head_.restore(self.network_(standardised), location, scale)
                 point = self.head_.point(raw)[..., None]
-                both = torch.cat([point, self.head_.quantiles(raw, levels)], dim=-1).numpy()
+                both = torch.cat([point, self.head_.quantiles(raw, levels)], dim=-1)
+            if bent:
+                both = unbend(both, middle.unsqueeze(-1), spread.unsqueeze(-1))
             # targets last, as their scales are
-            levelwise = scales.target.restore(np.moveaxis(both, -1, 1), series)
+            levelwise = scales.target.restore(np.moveaxis(both.numpy(), -1, 1), series)
             values = undo(np.moveaxis(levelwise, 1, -1), series, origins)
             return values[..., 0], values[..., 1:]
 

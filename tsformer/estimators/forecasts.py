@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tsformer.errors import ForecastError, ParameterError
 from tsformer.frames import Panel
+from tsformer.frames.naming import in_series
 
 __all__ = ["Forecasts", "checked_levels", "forecast_columns", "refuse_nonfinite", "windows_of"]
 
@@ -57,15 +58,24 @@ def forecast_columns(targets: Sequence[str], levels: Sequence[float]) -> list[st
     return [name for target in targets for name in (target, *(f"{target}_q{q:g}" for q in levels))]
 
 
-def refuse_nonfinite(panel: Panel, point: Floats, spread: Floats) -> None:
-    """Raise ``ForecastError`` where the forecast of a series is NaN or infinite."""
-    bad = ~np.isfinite(point)
-    if spread.size:
-        bad |= ~np.isfinite(spread).all(axis=-1)
+def refuse_nonfinite(panel: Panel, made: Forecasts, *, known: Floats | None = None) -> None:
+    """Raise ``ForecastError`` where a forecast is NaN or infinite.
+
+    Parameters
+    ----------
+    panel
+        Names the series.
+    known
+        (forecast, horizon, target) what came true: where that is NaN, nothing is refused.
+    """
+    bad = ~np.isfinite(made.point) | ~np.isfinite(made.quantiles).all(axis=-1)
+    if known is not None:
+        bad &= ~np.isnan(known)
     if bad.any():
-        series, step, target = (int(place) for place in np.argwhere(bad)[0])
+        window, step, target = (int(place) for place in np.argwhere(bad)[0])
         raise ForecastError(
-            f"the forecast of series {panel.ids[series]!r}, column "
-            f"{panel.target_names[target]!r} is not finite from step {step + 1} on. Look for "
-            "extreme values in its last rows, or fit again with a smaller learning rate."
+            f"the forecast of column {panel.target_names[target]!r}"
+            f"{in_series(panel, int(made.series[window]))} is not finite from step {step + 1} on"
+            f" ({int(bad.sum())} such values). Look for extreme values in the last rows, or fit"
+            " again with a smaller learning rate."
         )

@@ -7,7 +7,7 @@ from tsformer.nn.scaling import Scaling as WindowKind
 
 __all__ = ["SCALINGS", "Scaling", "Steps"]
 
-Scaling = Literal["window", "last", "series", "global", "robust", "none"]
+Scaling = Literal["window", "last", "asinh", "series", "global", "robust", "none"]
 
 
 class Steps(NamedTuple):
@@ -15,11 +15,14 @@ class Steps(NamedTuple):
 
     series: ScalesKind
     window: WindowKind
+    bent: bool = False
+    """Whether windows are bent by an asinh in between, see ``tsformer.windows.bend``."""
 
 
 SCALINGS: dict[Scaling, Steps] = {
     "window": Steps("series", "window"),
     "last": Steps("series", "last"),
+    "asinh": Steps("series", "window", bent=True),
     "series": Steps("series", "none"),
     "global": Steps("global", "none"),
     "robust": Steps("robust", "none"),

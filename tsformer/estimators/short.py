@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from tsformer.errors import SeriesTooShort
 from tsformer.frames import Panel
+from tsformer.frames.checks import shown
+from tsformer.frames.naming import in_series
 
 __all__ = ["LEFT_OUT", "long_enough", "padded", "without_short"]
 
@@ -104,8 +106,9 @@ def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
         added = context - int(ends[short].min())
         return panel.pad(added), added
     first = int(np.argmax(short))
+    who = in_series(panel, first).removeprefix(" of ") or "the series"
     raise SeriesTooShort(
-        f"series {panel.ids[first]!r} has {ends[first]} rows before the forecast, the context "
+        f"{who} has {ends[first]} rows before the forecast, the context "
         f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too "
         "short). Give more history, fit again with a shorter context, or"
         ' policy=Policy(short="pad") or "drop".'
@@ -130,5 +133,4 @@ def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> 
 
 
 def _name(panel: Panel, short: NDArray[np.bool_]) -> str:
-    name = panel.ids[int(np.argmax(short))]
-    return repr(name.item() if isinstance(name, np.generic) else name)
+    return shown(panel.ids[int(np.argmax(short))])

@@ -23,6 +23,7 @@ from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
 from tsformer.evaluation.result import Backtest
 from tsformer.frames import Holdout, Panel, RollingOrigin, Scales
+from tsformer.frames.naming import in_series
 
 __all__ = ["backtest"]
 
@@ -284,8 +285,8 @@ def _refuse_nonfinite(name: str, part: Forecasts, truth: Floats, panel: Panel) -
         series, origin = int(part.series[window]), int(part.origin[window])
         stamp = panel.stamps[int(panel.starts[series]) + origin]
         raise ForecastError(
-            f"{name!r}: the forecast of series {panel.ids[series]!r}, column "
-            f"{panel.target_names[target]!r} from {stamp} on is not finite at step {step + 1} "
+            f"{name!r}: the forecast of column {panel.target_names[target]!r}"
+            f"{in_series(panel, series)} from {stamp} on is not finite at step {step + 1} "
             f"({int(bad.sum())} such values)"
         )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.errors import WrongFrequency
+from tsformer.errors import SeriesTooShort, WrongFrequency
 from tsformer.frames.checks import Places
 from tsformer.frames.clock import Freq, advance, label_of, ticks
 from tsformer.frames.guessing import guess, median_gap
@@ -56,10 +56,15 @@ def find_freq(
             'Schema(freq="irregular") counts in median gaps, but no series has 2 rows. Give more'
             " rows, or say the frequency: schema=Schema(freq=...)"
         )
+    if longest == 1:
+        raise SeriesTooShort(
+            f"{places.of(0).removeprefix(' of ') or 'the series'} has 1 row"
+            f"{' and no other has more' if len(starts) > 2 else ''}; at least as many as context"
+            " and horizon have together are needed. Give more rows."
+        )
     raise WrongFrequency(
-        f"the frequency cannot be inferred: the longest series has {longest} row"
-        f"{'s' if longest > 1 else ''}. Say it: schema=Schema(freq="
-        + ('"D")' if isinstance(stamps, pd.DatetimeIndex) else "1)")
+        f"the frequency cannot be inferred: the longest series has {longest} rows. Say it:"
+        ' schema=Schema(freq="D")'
     )
 
 
@@ -112,17 +117,29 @@ def _filled(stamps: pd.Index, starts: Ints, full: Ints, rows: Ints, freq: Freq) 
 def _other_freq(
     stamps: pd.Index, starts: Ints, step: Ints, freq: Freq, places: Places
 ) -> str | None:
-    """Name a series that goes at its own steady pace rather than having gaps."""
+    """Say which series goes at its own steady pace rather than having gaps."""
     lengths = np.diff(starts)
     inner = step.copy()
     inner[starts[:-1]] = np.iinfo(np.int64).max
     least = np.minimum.reduceat(inner, starts[:-1])
     slow = np.flatnonzero((lengths >= 3) & (least > 1))
+    name, all_slow = label_of(freq), len(slow) == len(lengths)
     for series in slow[:1]:
         begin, end = int(starts[series]), int(starts[series + 1])
         own = guess(stamps[begin:end], np.array([0, end - begin]))
         if own is not None:
-            return f"{places.of(int(series))} goes by {label_of(own)!r}".removeprefix(" of ")
+            who = places.of(int(series)).removeprefix(" of ") or "the series"
+            if all_slow:
+                return (
+                    f"{who} goes by {label_of(own)!r}, not by {name!r} ({len(slow)} such series)."
+                    f" Say the frequency of the data, schema=Schema(freq={label_of(own)!r}), or"
+                    f" resample them to {name!r}."
+                )
+            return (
+                f"the series have different frequencies: {who} goes by {label_of(own)!r}, the"
+                f" others by {name!r} ({len(slow)} such series). Forecast them apart, or resample"
+                " them to one."
+            )
     return None
 
 
@@ -139,10 +156,7 @@ def _refuse(
     row = int(np.argmax(bad))
     name = label_of(freq)
     if other:
-        raise WrongFrequency(
-            f"the series have different frequencies: {other}, the others by {name!r}. Forecast"
-            " them apart, or resample them to one."
-        )
+        raise WrongFrequency(other)
     first_row = row in starts[:-1]
     if off[row] and (first_row or not (step[row] > 1)):
         before = "" if first_row else f" after {stamps[row - 1]}"

@@ -1,6 +1,6 @@
 """Checks of a frame's values, before anything is computed from them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -31,6 +31,7 @@ __all__ = [
     "check_weight",
     "inexact",
     "is_categorical",
+    "refuse_flags",
     "shown",
     "to_floats",
 ]
@@ -103,21 +104,29 @@ def check_columns(frame: pd.DataFrame) -> None:
             " frame = frame.loc[:, ~frame.columns.duplicated()]"
         )
     if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise EmptyFrame(f"the frame is empty: {frame.shape[0]} rows, {frame.shape[1]} columns")
+        raise EmptyFrame(
+            f"the frame is empty: {frame.shape[0]} rows, {frame.shape[1]} columns. A forecast needs"
+            " at least as many rows as context and horizon have together."
+        )
 
 
-def check_stamps(stamps: pd.Index, starts: Ints, places: Places) -> None:
-    """Refuse two rows with one stamp in one series; stamps are sorted within series."""
+def check_stamps(
+    stamps: pd.Index, starts: Ints, places: Places, *, hint: Callable[[], str]
+) -> None:
+    """Refuse two rows with one stamp in one series; stamps are sorted within series.
+
+    Parameters
+    ----------
+    hint
+        Asks what may have been forgotten where there are no series.
+    """
     same = np.zeros(len(stamps), np.bool_)
     same[1:] = np.asarray(stamps[1:] == stamps[:-1])
     same[starts[1:-1]] = False
     if not same.any():
         return
     if places.ids is None:
-        cure = (
-            " Is a series column missing? Name it: Schema(series=...). Otherwise keep one row:"
-            " frame.drop_duplicates(...)."
-        )
+        cure = f" {hint()} Otherwise keep one row of each: frame.drop_duplicates(...)."
     else:
         cure = " Keep one row of each, for instance by frame.groupby([series, time]).mean()."
     first = stamps[int(np.argmax(same))]
@@ -143,7 +152,7 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
     """
     kind = values.dtype
     if is_complex_dtype(kind):
-        raise WrongType(f"Complex data not supported: column {name!r} is {kind}")
+        raise WrongType(_is_complex(values, name, places))
     if isinstance(kind, pd.SparseDtype):
         raise WrongType(
             f"column {name!r} is sparse. Make it dense:"
@@ -156,9 +165,10 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
     if kind == np.dtype(object):
         return _from_objects(values, name, places)
     if is_text(values) or isinstance(kind, pd.CategoricalDtype):
+        row, count = _first_word(values)
         raise WrongType(
-            f"column {name!r} holds text (first: {values.iloc[0]!r}{places.at(0)}), a number is"
-            f' needed. If it is one, convert it: frame["{name}"] ='
+            f"column {name!r} holds text (first: {values.iloc[row]!r}{places.at(row)}, {count} in"
+            f' all), a number is needed. If it is one, convert it: frame["{name}"] ='
             f' pd.to_numeric(frame["{name}"])'
         )
     raise WrongType(
@@ -206,7 +216,11 @@ def check_values(
 
 
 def check_observed(
-    target: Floats, starts: Ints, places: Places, ignored: NDArray[np.bool_]
+    target: Floats,
+    names: Sequence[str],
+    starts: Ints,
+    places: Places,
+    ignored: NDArray[np.bool_],
 ) -> None:
     """Refuse a series in which no target was ever observed outside of what is ignored."""
     seen = np.logical_or.reduceat(~np.isnan(target).all(axis=1), starts[:-1])
@@ -216,7 +230,8 @@ def check_observed(
         cause = f", {left_out} of which Policy(ignore=...) masks" if left_out else ""
         cure = " or ignore less of it" if left_out else ""
         raise MissingValues(
-            f"every target{places.of(bad)} is NaN in all {int(np.diff(starts)[bad])} rows{cause}"
+            f"every target ({', '.join(map(repr, names))}){places.of(bad)} is NaN in all"
+            f" {int(np.diff(starts)[bad])} rows{cause}"
             f" ({int((~seen).sum())} such series). Drop it{cure}: there is nothing to learn from."
         )
 
@@ -248,10 +263,49 @@ def check_weight(weight: Floats, name: str, places: Places, *, fitting: bool) ->
 
 def inexact(values: pd.Series) -> bool:
     """Whether whole numbers are too large for float64 to tell apart."""
+    if values.dtype == np.dtype(object):
+        return any(isinstance(one, int) and abs(one) > _EXACT for one in values)
     if not is_integer_dtype(values.dtype) or is_bool_dtype(values.dtype):
         return False
     top, low = values.max(), values.min()
     return bool(not pd.isna(top) and (int(top) > _EXACT or int(low) < -_EXACT))
+
+
+def refuse_flags(values: pd.Series, name: str, places: Places) -> None:
+    """Refuse a target that is true or false."""
+    if is_bool_dtype(values.dtype):
+        flags = np.ones(len(values), np.bool_)
+    elif values.dtype == np.dtype(object):
+        flags = np.array([isinstance(one, (bool, np.bool_)) for one in values], np.bool_)
+    else:
+        return
+    if flags.any():
+        raise WrongType(
+            f"target column {name!r} holds true and false: {places.first(flags[places.order])}. A"
+            " target is a number; for a forecast between 0 and 1 convert it:"
+            f' frame["{name}"] = frame["{name}"].astype("float64")'
+        )
+
+
+def _is_complex(values: pd.Series, name: str, places: Places) -> str:
+    items = values.to_numpy()
+    bad = items.imag != 0
+    row = int(np.argmax(bad))
+    count = f", {int(bad.sum())} in all" if bad.any() else ""
+    return (
+        f"Complex data not supported: column {name!r} is {values.dtype} (first:"
+        f" {items[row]!s}{places.at(row)}{count}). Keep the part that is meant, such as"
+        f' frame["{name}"] = frame["{name}"].to_numpy().real'
+    )
+
+
+def _first_word(values: pd.Series) -> tuple[int, int]:
+    """Row of the first text that is no number, and how many there are; else of the first text."""
+    present = values.notna().to_numpy()
+    text = values.astype("object").where(present, "0").astype("str")
+    bad = pd.to_numeric(text, errors="coerce").isna().to_numpy() & present
+    bad = bad if bad.any() else present
+    return int(np.argmax(bad)), int(bad.sum())
 
 
 def _from_objects(values: pd.Series, name: str, places: Places) -> Floats:

@@ -16,8 +16,11 @@ from tsformer.frames.checks import (
     check_weight,
     inexact,
     is_categorical,
+    refuse_flags,
+    shown,
     to_floats,
 )
+from tsformer.frames.converted import listed, say_numbers
 from tsformer.frames.ignored import ignored_rows
 from tsformer.frames.policy import Policy
 from tsformer.frames.schema import Schema
@@ -26,11 +29,23 @@ from tsformer.frames.stamps import is_text
 if TYPE_CHECKING:
     from tsformer.frames.panel import Panel
 
-__all__ = ["Rows", "Values", "covariates", "decode", "encode", "read_values", "written"]
+__all__ = [
+    "Rows",
+    "Values",
+    "covariates",
+    "decode",
+    "encode",
+    "read_values",
+    "warn_unseen",
+    "written",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+_MOSTLY = 0.9
+"""Text of which more than this reads as numbers is numbers, some of them misspelt."""
 
 
 class Rows(NamedTuple):
@@ -69,13 +84,15 @@ def read_values(
     """
     coded = [name for name in covariates(schema) if is_categorical(frame[name])]
     if like is not None:
-        _refuse_other_kinds(frame, coded, like)
+        _refuse_other_kinds(frame, coded, like, rows.places)
     ignored = ignored_rows(rows.stamps, policy.ignore, warn=like is None)
     nowhere = np.zeros_like(ignored)
     masks = {"target": ignored, "past": ignored, "known": nowhere, "static": nowhere}
     hidden = {name: masks[role] for role in masks for name in getattr(schema, role)}
     codes, levels = _read_codes(frame, coded, rows, policy, like, hidden)
     made = Values({}, {}, levels, np.ones((len(frame), 1)))
+    for name in schema.target or ():
+        refuse_flags(frame[name], name, rows.places)
     for role in ("target", "past", "known", "static"):
         names: tuple[str, ...] = getattr(schema, role)
         plain = [name for name in names if name not in levels]
@@ -89,8 +106,12 @@ def read_values(
         made.rows[role] = numbers
         if role != "target":
             made.rows[f"{role}_codes"] = numbered
-    check_observed(made.rows["target"], rows.starts, rows.places, ignored)
+    check_observed(made.rows["target"], schema.target or (), rows.starts, rows.places, ignored)
     weight = _read_weight(frame, schema.weight, rows, fitting=like is None)
+    used = (*(schema.target or ()), *covariates(schema))
+    measured = [name for name in used if name not in levels]
+    _warn_of_rounding(frame, measured, rows)
+    say_numbers((name, frame[name]) for name in measured)
     return made._replace(weight=weight)
 
 
@@ -119,22 +140,31 @@ def _read_numbers(
     values: Floats = _stack(columns, len(frame), np.float64)
     check_values(values, names, rows.places, masked=policy.keeps_missing, ignored=ignored)
     values[ignored] = np.nan
-    large = [name for name in names if inexact(frame[name])]
-    if large:
-        warnings.warn(
-            f"columns {', '.join(map(repr, large))} hold whole numbers above 2**53, which float64"
-            " rounds",
-            stacklevel=5,
-        )
     return values
 
 
-def _refuse_other_kinds(frame: pd.DataFrame, coded: list[str], like: "Panel") -> None:
+def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> None:
+    large = [name for name in names if inexact(frame[name])]
+    if large:
+        values = to_floats(frame[large[0]], large[0], rows.places)[rows.order]
+        first = rows.places.first(np.abs(values) >= 2**53)
+        warnings.warn(
+            f"columns {', '.join(map(repr, large))} hold whole numbers above 2**53, which float64"
+            f" rounds: {first}. Subtract what they have in common, or divide them, first.",
+            stacklevel=6,
+        )
+
+
+def _refuse_other_kinds(
+    frame: pd.DataFrame, coded: list[str], like: "Panel", places: Places
+) -> None:
     for name in covariates(like.schema):
         if (name in like.levels) != (name in coded):
             now, then = ("numbers", "text")[:: 1 if name in like.levels else -1]
+            first = f"{shown(frame[name].iloc[0])}{places.at(0)}"
             raise WrongType(
-                f"column {name!r} holds {now} here ({frame[name].dtype}), but held {then} in fit"
+                f"column {name!r} holds {now} here ({frame[name].dtype}, first: {first}), but held"
+                f" {then} in fit. Convert it as it was then."
             )
 
 
@@ -148,12 +178,13 @@ def _read_codes(
 ) -> tuple[dict[str, Ints], dict[str, tuple[str, ...]]]:
     codes: dict[str, Ints] = {}
     levels: dict[str, tuple[str, ...]] = {}
+    unseen: dict[str, list[str]] = {}
     for name in names:
         values = frame[name]
         if is_text(values) and not isinstance(values.dtype, pd.CategoricalDtype):
-            _refuse_digits(values, name)
+            _refuse_digits(values, name, rows.places)
         known = None if like is None else like.levels[name]
-        codes[name], levels[name] = encode(values, name, known)
+        codes[name], levels[name], unseen[name] = encode(values, known)
         missing = np.asarray(values.isna())
         codes[name] = codes[name][rows.order]
         if missing.any():
@@ -161,13 +192,22 @@ def _read_codes(
             masked = policy.keeps_missing
             check_values(gaps, [name], rows.places, masked=masked, ignored=hidden[name])
         codes[name][hidden[name]] = 0
+    warn_unseen(unseen)
     return codes, levels
 
 
 def encode(
-    values: pd.Series, name: str, known: tuple[str, ...] | None
-) -> tuple[Ints, tuple[str, ...]]:
-    """Number the words of a categorical column from 1; 0 for a missing or an unknown one."""
+    values: pd.Series, known: tuple[str, ...] | None
+) -> tuple[Ints, tuple[str, ...], list[str]]:
+    """Number the words of a categorical column from 1; 0 for a missing or an unknown one.
+
+    Returns
+    -------
+    codes, levels
+        A number for each row, and the words in the order of their numbers.
+    unseen
+        Words that are not among the ``known`` ones.
+    """
     coded = isinstance(values.dtype, pd.CategoricalDtype)
     category = (values if coded else values.astype("str")).astype("category")
     words = [str(one) for one in category.cat.categories]
@@ -177,13 +217,19 @@ def encode(
     codes: Ints = table[category.cat.codes.to_numpy().astype(np.int64) + 1]
     used = np.unique(category.cat.codes.to_numpy())
     unseen = [words[place] for place in used if place >= 0 and words[place] not in number]
-    if unseen:
-        shown = ", ".join(map(repr, unseen[:5])) + (", ..." if len(unseen) > 5 else "")
-        warnings.warn(
-            f"column {name!r} holds words that fit has not seen ({shown}); they count as unknown",
-            stacklevel=6,
-        )
-    return codes, levels
+    return codes, levels, unseen
+
+
+def warn_unseen(unseen: dict[str, list[str]]) -> None:
+    """Warn once of the words in all columns that ``fit`` has not seen."""
+    found = {name: words for name, words in unseen.items() if words}
+    if not found:
+        return
+    said = "; ".join(
+        f"column {name!r} holds words that fit has not seen ({listed(words)})"
+        for name, words in found.items()
+    )
+    warnings.warn(f"{said}; they count as unknown", stacklevel=7)
 
 
 def decode(codes: Ints, levels: tuple[str, ...]) -> Any:
@@ -210,13 +256,21 @@ def written(panel: "Panel") -> dict[str, Any]:
     return columns
 
 
-def _refuse_digits(values: pd.Series, name: str) -> None:
-    present = pd.Series(values.dropna().unique()).astype("str")
-    if len(present) and bool(pd.to_numeric(present, errors="coerce").notna().all()):
-        raise WrongType(
-            f"column {name!r} holds numbers as text (first: {values.iloc[0]!r}). Say which it is:"
-            f' frame["{name}"] = pd.to_numeric(frame["{name}"]), or .astype("category")'
-        )
+def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:
+    """Refuse numbers as text, also among a few words."""
+    number = pd.to_numeric(values.astype("str"), errors="coerce").notna().to_numpy()
+    present = values.notna().to_numpy()
+    if not present.any() or number[present].mean() <= _MOSTLY:
+        return
+    word = present & ~number
+    row = int(np.argmax(word if word.any() else present))
+    found = f"{values.iloc[row]!r}{places.at(row)}"
+    among = f", and {int(word.sum())} that are none (first: {found})" if word.any() else ""
+    first = "" if among else f" (first: {found})"
+    raise WrongType(
+        f"column {name!r} holds numbers as text{first}{among}. Say which it is:"
+        f' frame["{name}"] = pd.to_numeric(frame["{name}"]), or .astype("category")'
+    )
 
 
 def _constant(values: NDArray[Any], names: Sequence[str], rows: Rows) -> NDArray[Any]:

@@ -14,7 +14,9 @@ from tsformer.errors import (
     WrongType,
 )
 from tsformer.frames.checks import Places, check_columns, is_categorical, shown, to_floats
-from tsformer.frames.columns import decode, encode
+from tsformer.frames.columns import decode, encode, warn_unseen
+from tsformer.frames.converted import say_numbers
+from tsformer.frames.naming import in_series
 from tsformer.frames.reader import as_frame, read_ids, refuse_other_ids, same_kind
 from tsformer.frames.roles import Spot
 from tsformer.frames.stamps import is_dates, looks_like_dates, read_stamps
@@ -50,7 +52,7 @@ def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> 
     if future is None:
         raise MissingFuture(
             f"the columns {', '.join(map(repr, names))} are known in advance, so that a forecast"
-            f" needs them for {horizon} more rows{_of(panel, 0)}, from {stamps[0]} to"
+            f" needs them for {horizon} more rows{in_series(panel, 0)}, from {stamps[0]} to"
             f" {stamps[horizon - 1]}. Pass them: future=frame with time"
             f"{' and series' if panel.layout.series_in != 'nowhere' else ''} and these columns."
         )
@@ -99,7 +101,8 @@ def _refuse_past(panel: "Panel", frame: pd.DataFrame) -> None:
         if frame[name].notna().any():
             raise WrongType(
                 f"column {name!r} is a past covariate, not known in advance, but the future frame"
-                " holds it. Leave it out, or declare it: Schema(known=...)."
+                f" holds it in {int(frame[name].notna().sum())} rows. Leave it out:"
+                f' future.drop(columns="{name}"), or declare it: Schema(known=...).'
             )
 
 
@@ -118,7 +121,10 @@ def _places(panel: "Panel", frame: pd.DataFrame) -> tuple[Places, bool]:
     places = Places(named, codes, given, np.arange(len(frame)))
     same = pd.DataFrame({"series": codes, "stamp": given}).duplicated().to_numpy() & (codes >= 0)
     if same.any():
-        raise DuplicateTimestamp(f"the future frame repeats rows: {places.first(same)}")
+        raise DuplicateTimestamp(
+            f"the future frame repeats rows: {places.first(same)}. Keep one row of each, for"
+            " instance by future.drop_duplicates(...)."
+        )
     return places, spot is None
 
 
@@ -183,10 +189,6 @@ def _in_one_unit(one: pd.Index, other: pd.Index) -> tuple[Ints, Ints]:
     return np.asarray(one.as_unit(unit).asi8), np.asarray(other.as_unit(unit).asi8)
 
 
-def _of(panel: "Panel", series: int) -> str:
-    return "" if panel.layout.series_in == "nowhere" else f" of series {shown(panel.ids[series])}"
-
-
 def _refuse_late(
     panel: "Panel", place: Ints, stamps: pd.Index, horizon: int, places: Places, *, shared: bool
 ) -> None:
@@ -200,9 +202,10 @@ def _refuse_late(
     mine = places.stamps[own] if places.stamps is not None else []
     span = f"; its rows go from {min(mine)} to {max(mine)}" if len(mine) else "; it has no row"
     raise MissingFuture(
-        f"the future frame has {have} of the {horizon} rows needed{_of(panel, series)} for"
+        f"the future frame has {have} of the {horizon} rows needed{in_series(panel, series)} for"
         f" {', '.join(map(repr, panel.schema.known))}; the first one missing is {stamps[row]}"
-        f" ({int(absent.sum())} in all){span}."
+        f" ({int(absent.sum())} in all){span}. Add them; make_future_frame() has all that are"
+        " needed."
     )
 
 
@@ -211,23 +214,31 @@ def _values(
 ) -> tuple[Floats, Ints]:
     known = np.empty((len(place), len(panel.names("known"))))
     codes = np.zeros((len(place), len(panel.code_names("known"))), np.int64)
+    unseen: dict[str, list[str]] = {}
     for number, name in enumerate(panel.names("known")):
         if is_categorical(frame[name]):
-            raise WrongType(
-                f"column {name!r} of the future frame is {frame[name].dtype}; in fit it was numbers"
-            )
+            raise WrongType(_other_kind(frame, name, place, panel, "numbers"))
         known[:, number] = to_floats(frame[name], name, places)[place]
         _refuse_value(panel, name, np.isinf(known[:, number]), stamps, horizon, "inf")
         _refuse_value(panel, name, np.isnan(known[:, number]), stamps, horizon, "NaN")
     for number, name in enumerate(panel.code_names("known")):
         if not is_categorical(frame[name]):
-            raise WrongType(
-                f"column {name!r} of the future frame is {frame[name].dtype}; in fit it was text"
-            )
+            raise WrongType(_other_kind(frame, name, place, panel, "text"))
         needed = frame[name].iloc[place]
         _refuse_value(panel, name, needed.isna().to_numpy(), stamps, horizon, "NaN")
-        codes[:, number] = encode(needed, name, panel.levels[name])[0]
+        codes[:, number], _, unseen[name] = encode(needed, panel.levels[name])
+    warn_unseen(unseen)
+    say_numbers((name, frame[name]) for name in panel.names("known"))
     return known, codes
+
+
+def _other_kind(frame: pd.DataFrame, name: str, place: Ints, panel: "Panel", then: str) -> str:
+    """Say what a column holds in the first row that is needed of it."""
+    return (
+        f"column {name!r} of the future frame is {frame[name].dtype}; in fit it was {then} (first:"
+        f" {shown(frame[name].iloc[int(place[0])])}{in_series(panel, 0)}, row {int(place[0])})."
+        " Convert it as it was then."
+    )
 
 
 def _refuse_value(
@@ -238,6 +249,6 @@ def _refuse_value(
     row = int(np.argmax(bad))
     kind = InfiniteValues if what == "inf" else MissingFuture
     raise kind(
-        f"column {name!r} of the future frame holds {what}{_of(panel, row // horizon)} at"
-        f" {stamps[row]} ({int(bad.sum())} such values). A forecast needs a value there."
+        f"column {name!r} of the future frame holds {what}{in_series(panel, row // horizon)} at"
+        f" {stamps[row]} ({int(bad.sum())} such values). A forecast needs numbers there."
     )

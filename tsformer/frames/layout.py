@@ -7,7 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["Layout"]
+from tsformer.errors import DuplicateColumn
+from tsformer.frames.schema import Schema
+
+__all__ = ["Layout", "refuse_output_names"]
 
 
 @dataclass(frozen=True)
@@ -90,3 +93,33 @@ class Layout:
         if self.period is None or not isinstance(stamps, pd.DatetimeIndex):
             return stamps
         return stamps.to_period(self.period)
+
+
+def refuse_output_names(schema: Schema, layout: Layout) -> None:
+    """Refuse columns of a forecast that have the name of a quantile of one of its targets.
+
+    Examples
+    --------
+    >>> refuse_output_names(Schema(target=("y", "y_q0.1")), Layout())
+    Traceback (most recent call last):
+        ...
+    tsformer.errors.DuplicateColumn: column 'y_q0.1' has the name that a forecast gives to the 0.1
+    quantile of 'y'. Rename it: frame = frame.rename(columns={"y_q0.1": "y_at_0.1"})
+    """
+    targets = tuple(schema.target or ())
+    for name in (*targets, layout.series_name, layout.time_name):
+        for target in targets:
+            level = str(name).removeprefix(f"{target}_q")
+            if level != str(name) and _is_level(level):
+                raise DuplicateColumn(
+                    f"column {name!r} has the name that a forecast gives to the {level} quantile of"
+                    f' {target!r}. Rename it: frame = frame.rename(columns={{"{name}":'
+                    f' "{target}_at_{level}"}})'
+                )
+
+
+def _is_level(text: str) -> bool:
+    try:
+        return 0 < float(text) < 1 and f"{float(text):g}" == text
+    except ValueError:
+        return False

@@ -14,9 +14,11 @@ from tsformer.frames.beat import Grid, find_freq, full_grid
 from tsformer.frames.checks import Places, check_columns, check_stamps, shown
 from tsformer.frames.clock import Freq, as_freq, name_of
 from tsformer.frames.columns import Rows, covariates, read_values
+from tsformer.frames.converted import say_sorted, say_time
 from tsformer.frames.holidays import read_holidays
-from tsformer.frames.layout import Layout
+from tsformer.frames.layout import Layout, refuse_output_names
 from tsformer.frames.policy import Policy
+from tsformer.frames.repeats import hint
 from tsformer.frames.roles import Roles, Spot, find_stamps, resolve, resolve_like
 from tsformer.frames.schema import Schema
 from tsformer.frames.stamps import is_text
@@ -50,7 +52,7 @@ def read(
         roles = resolve_like(frame, like.schema, many=many, array=array)
         _warn_of_extra(frame, roles, like)
     rows = _sorted_rows(frame, roles, like, array=array)
-    check_stamps(rows.stamps, rows.starts, rows.places)
+    check_stamps(rows.stamps, rows.starts, rows.places, hint=lambda: hint(frame, roles))
     free = roles.schema.freq == "irregular"
     asked = _asked_freq(roles, like)
     freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=free)
@@ -70,7 +72,10 @@ def read(
     resolved = Schema(**{**roles.schema.get_params(), **found})
     layout = _layout(frame, roles, array=array)
     if like is None and not array:
+        refuse_output_names(resolved, layout)
         _log(resolved, layout)
+    if not array:
+        say_time(roles, frame)
     return {
         "schema": resolved,
         "layout": layout,
@@ -98,10 +103,8 @@ def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
         return data, False
     if isinstance(data, pd.Series):
         return data.to_frame("y" if data.name is None else data.name), False
-    if data.__class__.__module__.startswith("scipy.sparse") or hasattr(data, "tocsr"):
-        raise WrongType("sparse data is not supported; convert it with X.toarray()")
     refuse_unknown(data)
-    values = np.asarray(data)
+    values = _from_list(data) if isinstance(data, (list, tuple)) else np.asarray(data)
     if np.iscomplexobj(values):
         raise WrongType("Complex data not supported: the array is complex")
     if values.ndim == 1:
@@ -114,6 +117,16 @@ def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
         raise WrongType(f"the array is {values.dtype}; numbers are needed")
     columns = [f"y{number}" for number in range(values.shape[1])]
     return pd.DataFrame(values, columns=columns), True
+
+
+def _from_list(data: Any) -> NDArray[Any]:
+    try:
+        values = np.asarray(data)
+    except ValueError as problem:
+        raise WrongType(f"the list is no table: {problem}") from problem
+    _LOG.info("list of %d rows converted to an array", len(data))
+    # a stray word would make text of all numbers
+    return np.asarray(data, dtype=object) if values.dtype.kind in "US" else values
 
 
 def stamps_of(data: Any, time: str | None = None) -> pd.Index:
@@ -140,6 +153,8 @@ def _sorted_rows(frame: pd.DataFrame, roles: Roles, like: "Panel | None", *, arr
     before = codes[1:] == codes[:-1]
     in_order = (codes[1:] > codes[:-1]) | (before & (keys[1:] >= keys[:-1]))
     order = np.arange(len(frame)) if in_order.all() else np.lexsort((keys, codes))
+    if not in_order.all():
+        say_sorted(codes, keys)
     counts = np.bincount(codes, minlength=len(ids))
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     places = Places(named, codes, None if array else stamps, order)
@@ -165,10 +180,14 @@ def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:
     elif is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype):
         values = pd.Index(values.to_numpy(dtype=np.int64))
     else:
-        kinds = sorted({type(one).__name__ for one in values[:1000]})
+        types = [type(one).__name__ for one in values]
+        other = np.array([one != types[0] for one in types])
+        row = int(np.argmax(other))
+        mixed = f", {types[row]} first in row {row}" if other.any() else ""
         raise WrongType(
-            f"{what} holds {' and '.join(kinds)}; names of series are all text or all whole"
-            f' numbers. Convert it: frame["{name}"] = frame["{name}"].astype("str")'
+            f"{what} holds {' and '.join(sorted(set(types)))}{mixed} ({shown(values[row])},"
+            f" {int(other.sum()) or len(types)} such rows); names of series are all text or all"
+            f' whole numbers. Convert it: frame["{name}"] = frame["{name}"].astype("str")'
         )
     codes, ids = pd.factorize(values, sort=True)
     return codes.astype(np.int64), pd.Index(ids)
@@ -178,10 +197,13 @@ def refuse_other_ids(ids: pd.Index, like: "Panel") -> None:
     """Refuse names of another type: the series 1 and the series '1' are not the same."""
     if like.layout.series_in != "nowhere" and is_text(ids) != is_text(like.ids):
         kinds = ("text", "number")[:: 1 if is_text(ids) else -1]
+        name = like.layout.series_name
+        what = "the series level" if name is None else f"series column {name!r}"
+        place = "series" if name is None else f'frame["{name}"]'
         raise WrongType(
-            f"series are named {shown(ids[0])} ({kinds[0]}) here, but {shown(like.ids[0])}"
-            f" ({kinds[1]}) in fit. Use one type, for instance"
-            ' frame[series].astype("str").'
+            f"{what} holds {shown(ids[0])} ({kinds[0]}) here, but {shown(like.ids[0])}"
+            f" ({kinds[1]}) in fit. Convert it:"
+            f' {place} = {place}.astype("{"str" if is_text(like.ids) else "int64"}")'
         )
 
 
@@ -226,7 +248,23 @@ def _asked_freq(roles: Roles, like: "Panel | None") -> Freq | None:
     if isinstance(asked, int) == isinstance(roles.stamps, pd.DatetimeIndex):
         kind = "dates" if isinstance(roles.stamps, pd.DatetimeIndex) else "whole numbers"
         raise WrongFrequency(f"freq={roles.schema.freq!r} does not go with time that is {kind}")
-    return asked if period is None else period
+    if period is None or asked == period:
+        return asked
+    if isinstance(asked, int) or _as_period(asked) != pd.PeriodDtype(str(roles.period)):
+        raise WrongFrequency(
+            f"freq={roles.schema.freq!r} does not go with time that is periods of"
+            f" {roles.period!r}. Leave it out, or change the periods: .asfreq(...)"
+        )
+    return period
+
+
+def _as_period(freq: Any) -> pd.PeriodDtype | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # periods of business days are on their way out
+        try:
+            return pd.PeriodDtype(freq)
+        except (TypeError, ValueError, AttributeError):
+            return None
 
 
 def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:

@@ -2,6 +2,8 @@
 
 import difflib
 from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +11,8 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_numeric_dtype
 
 from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
+from tsformer.frames.checks import shown
+from tsformer.frames.repeats import is_name, names_rows, tells_apart
 from tsformer.frames.schema import Schema
 from tsformer.frames.stamps import is_dates, is_text, looks_like_dates, read_stamps
 
@@ -69,7 +73,8 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
     _refuse_missing(frame, [*named, *_listed(schema.time), *_listed(schema.series)], named)
     _refuse_overlap([*named, *_listed(schema.time), *_listed(schema.series)])
     time = _find_time(frame, schema, taken=named)
-    stamps, period = read_stamps(time.values(frame), time.column)
+    who = partial(_series_of, frame, schema, time, named)
+    stamps, period = read_stamps(time.values(frame), time.column, of=who)
     series = _find_series(frame, schema, time, stamps, taken=named)
     used = {*named, time.column, None if series is None else series.column}
     free = [name for name in frame.columns if name not in used]
@@ -111,7 +116,8 @@ def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool
         raise MissingColumn(_missing_message(frame, missing))
     taken = [*columns, *_listed(schema.weight)]
     time = _find_time(frame, open_, taken=taken)
-    stamps, period = read_stamps(time.values(frame), time.column)
+    who = partial(_series_of, frame, open_, time, taken)
+    stamps, period = read_stamps(time.values(frame), time.column, of=who)
     series = None
     if many or frame.index.nlevels > 1:
         series = _find_series(frame, open_, time, stamps, taken=taken)
@@ -223,12 +229,12 @@ def _find_series(
         return Spot(None, 1 - time.level)
     free = [name for name in frame.columns if name not in taken and name != time.column]
     for name in _SERIES:
-        if name in free and (is_text(frame[name]) or is_integer_dtype(frame[name].dtype)):
+        if name in free and not is_dates(frame[name]):  # read_ids refuses odd types by name
             return Spot(name)
     if not stamps.has_duplicates:
         return None
-    texts = [name for name in free if is_text(frame[name]) or _is_category(frame[name])]
-    keys = [name for name in texts if not _repeats(frame[name], stamps)]
+    texts = [name for name in free if is_name(frame[name]) and not names_rows(frame[name])]
+    keys = [name for name in texts if tells_apart(frame, [name], stamps)]
     if len(keys) == 1 or (len(texts) == 1 and not keys):
         return Spot((keys or texts)[0])
     if len(keys) > 1:
@@ -236,23 +242,27 @@ def _find_series(
             f"stamps repeat, and the columns {', '.join(map(repr, keys))} could all tell the series"
             f' apart. Say which: schema=Schema(series="{keys[0]}")'
         )
-    if len(texts) > 1:
-        joined = ' + "/" + '.join(f'frame["{name}"].astype("str")' for name in texts[:2])
-        raise FrameError(
-            f"stamps repeat, and none of the columns {', '.join(map(repr, texts))} alone tells the"
-            f' series apart. Join them: frame["series"] = {joined}, and schema='
-            'Schema(series="series")'
-        )
+    for pair in combinations(texts, 2):
+        if tells_apart(frame, pair, stamps):
+            joined = ' + "/" + '.join(f'frame["{name}"].astype("str")' for name in pair)
+            raise FrameError(
+                f"stamps repeat, and none of the columns {', '.join(map(repr, texts))} alone tells"
+                f' the series apart. Join two of them: frame["series"] = {joined}, and schema='
+                'Schema(series="series")'
+            )
     return None
 
 
-def _is_category(values: pd.Series) -> bool:
-    return isinstance(values.dtype, pd.CategoricalDtype)
-
-
-def _repeats(series: pd.Series, stamps: pd.Index) -> bool:
-    pairs = pd.DataFrame({"series": series.to_numpy(), "stamp": stamps})
-    return bool(pairs.duplicated().any())
+def _series_of(
+    frame: pd.DataFrame, schema: Schema, time: Spot, taken: Sequence[str], row: int
+) -> str:
+    """Name the series of a row whose stamp cannot be read; nothing where there seems to be one."""
+    unread = pd.Index(pd.factorize(time.values(frame))[0])
+    try:
+        spot = _find_series(frame, schema, time, unread, taken=taken)
+    except FrameError:
+        return ""
+    return "" if spot is None else f" of series {shown(spot.values(frame)[row])}"
 
 
 def _find_targets(

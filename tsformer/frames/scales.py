@@ -1,5 +1,6 @@
 """Offset and scale per series and column, so that float32 is enough in between."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -98,8 +99,15 @@ class Scales:
             return cls(*(np.repeat(each, len(lengths), axis=0) for each in one))
         return cls(*_fitted(values, seen, starts, robust=kind == "robust"))
 
-    def apply(self, values: Floats, starts: Ints) -> NDArray[np.float32]:
+    def apply(
+        self, values: Floats, starts: Ints, *, where: Callable[[int, int], str] | None = None
+    ) -> NDArray[np.float32]:
         """Scale ``(rows, columns)`` values; NaN stays NaN.
+
+        Parameters
+        ----------
+        where
+            Names the column and the place of a row and a column in messages.
 
         Raises
         ------
@@ -113,8 +121,9 @@ class Scales:
         far = np.abs(scaled) > np.finfo(np.float32).max
         if far.any():
             row, column = (int(place) for place in np.argwhere(far)[0])
+            place = f"column {column}, row {row}," if where is None else where(row, column)
             raise InfiniteValues(
-                f"column {column} holds {values[row, column]:g} in row {row} ({int(far.sum())} such"
+                f"{place} holds {values[row, column]:g} ({int(far.sum())} such"
                 " values), which does not fit float32 after scaling with the location and scale of"
                 " the rows that were fitted. Correct the value, or take logarithms first."
             )

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[APap][Mm])?")
 _SAMPLE = 200
 
 
-def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | None]:
+def read_stamps(
+    values: pd.Index, name: Any = None, *, of: Callable[[int], str] = lambda row: ""
+) -> tuple[pd.Index, str | None]:
     """Read stamps as dates or whole numbers.
 
     Parameters
@@ -31,6 +34,8 @@ def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | Non
         The column, or the index level.
     name
         Name of the column; ``None`` for an index.
+    of
+        Names the series of a row in messages.
 
     Returns
     -------
@@ -46,6 +51,10 @@ def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | Non
         that converts it.
     """
     what = "the index" if name is None else f"time column {name!r}"
+
+    def where(row: int) -> str:
+        return f"row {row}{of(row)}"
+
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)
     period = None
@@ -54,10 +63,10 @@ def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | Non
         period = str(periods.freqstr)
         values = periods.to_timestamp()
     if is_text(values):
-        values = _from_text(values, name, what)
+        values = _from_text(values, name, what, where)
     elif values.dtype == np.dtype(object) or str(values.dtype).startswith("date32"):
-        values = _from_objects(values.astype(object), what)
-    _refuse_missing(values, what)
+        values = _from_objects(values.astype(object), what, where)
+    _refuse_missing(values, what, where)
     if is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype):
         return pd.Index(values.to_numpy(dtype=np.int64)), None
     if isinstance(values, pd.DatetimeIndex):
@@ -66,8 +75,8 @@ def read_stamps(values: pd.Index, name: Any = None) -> tuple[pd.Index, str | Non
         return pd.DatetimeIndex(pd.to_datetime(values)), period
     kind = "fractions" if is_float_dtype(values.dtype) else f"values of type {values.dtype}"
     raise WrongTime(
-        f"{what} holds {kind} (first: {values[0]!r}); time is dates, periods or whole numbers."
-        " Convert it with pd.to_datetime, or round it to whole steps."
+        f"{what} holds {kind} (first: {values[0]!s} in {where(0)}); time is dates, periods or whole"
+        " numbers. Convert it with pd.to_datetime, or round it to whole steps."
     )
 
 
@@ -149,37 +158,32 @@ def _guessed(text: str) -> str | None:
     return None if found is None else str(found)
 
 
-def _from_text(values: pd.Index, name: Any, what: str) -> pd.Index:
+def _from_text(values: pd.Index, name: Any, what: str, where: Callable[[int], str]) -> pd.Index:
     codes, distinct = pd.factorize(values)
     if 2 * len(distinct) < len(values) and (codes >= 0).all():
         try:  # the series of a long frame share their stamps
-            return _parsed(pd.Series(distinct.astype("str")), name, what)[codes]
+            return _parsed(pd.Series(distinct.astype("str")), name, what, where)[codes]
         except WrongTime:
             pass  # the full column tells the row
-    return _parsed(pd.Series(values.astype("str")), name, what)
+    return _parsed(pd.Series(values.astype("str")), name, what, where)
 
 
-def _parsed(text: pd.Series, name: Any, what: str) -> pd.Index:
-    missing = text.isna()
-    if missing.any():
-        raise WrongTime(
-            f"{what} has no stamp in row {int(missing.argmax())} ({int(missing.sum())} such rows)."
-            " Drop these rows or fill the stamps in."
-        )
+def _parsed(text: pd.Series, name: Any, what: str, where: Callable[[int], str]) -> pd.Index:
+    _refuse_missing(text, what, where)
     matches = [_ISO.fullmatch(one) for one in text]
     bad = [row for row, match in enumerate(matches) if match is None]
     if bad:
         shown = "" if len(bad) == len(text) else f" in {len(bad)} of {len(text)} rows"
         raise WrongTime(
-            f"{what} is text that is not ISO 8601{shown}; the first is {text[bad[0]]!r} in row"
-            f" {bad[0]}. {_cure(text, name)}"
+            f"{what} is text that is not ISO 8601{shown}; the first is {text[bad[0]]!r} in"
+            f" {where(bad[0])}. {_cure(text, name)}"
         )
     zones = [match.group("zone") is not None for match in matches if match is not None]
     if any(zones) and not all(zones):
         row = zones.index(not zones[0])
         raise WrongTime(
             f"{what} mixes stamps with and without a zone: {text[0]!r} in row 0, {text[row]!r} in"
-            f" row {row}. Give all of them one."
+            f" {where(row)}. Give all of them one."
         )
     try:
         return pd.DatetimeIndex(pd.to_datetime(text, format="ISO8601"))
@@ -189,19 +193,19 @@ def _parsed(text: pd.Series, name: Any, what: str) -> pd.Index:
         if wrong.any():
             row = int(wrong.argmax())
             raise WrongTime(
-                f"{what} holds {text[row]!r} in row {row}, which is no date ({int(wrong.sum())}"
+                f"{what} holds {text[row]!r} in {where(row)}, which is no date ({int(wrong.sum())}"
                 " such rows). Correct it."
             ) from None
         return pd.DatetimeIndex(parsed)  # several offsets: one zone, UTC
 
 
-def _from_objects(values: pd.Index, what: str) -> pd.Index:
+def _from_objects(values: pd.Index, what: str, where: Callable[[int], str]) -> pd.Index:
     absent = np.asarray(values.isna())
     for row, one in enumerate(values):
         good = isinstance(one, (datetime.date, np.datetime64, int, np.integer))
         if not (good or absent[row]):
             raise WrongTime(
-                f"{what} holds {one!r} of type {type(one).__name__} in row {row}; time is dates,"
+                f"{what} holds {one!r} of type {type(one).__name__} in {where(row)}; time is dates,"
                 " periods or whole numbers. Convert it with pd.to_datetime."
             )
     if infer_dtype(values) == "integer":
@@ -209,17 +213,20 @@ def _from_objects(values: pd.Index, what: str) -> pd.Index:
     try:
         return pd.DatetimeIndex(pd.to_datetime(values))
     except (ValueError, TypeError) as problem:
+        zones = [getattr(one, "tzinfo", None) for one in values]
+        row = next((row for row, zone in enumerate(zones) if str(zone) != str(zones[0])), 0)
         raise WrongTime(
-            f"{what} mixes zones, or stamps with and without one ({problem}). Convert it with"
-            " pd.to_datetime(..., utc=True)."
+            f"{what} mixes zones, or stamps with and without one: {values[0]} in {where(0)},"
+            f" {values[row]} in {where(row)}. Convert it with pd.to_datetime(..., utc=True), or"
+            " give all of them one zone."
         ) from problem
 
 
-def _refuse_missing(values: pd.Index, what: str) -> None:
+def _refuse_missing(values: pd.Index | pd.Series, what: str, where: Callable[[int], str]) -> None:
     missing = np.asarray(values.isna())
     if missing.any():
         raise WrongTime(
-            f"{what} has no stamp (NaT) in row {int(missing.argmax())}"
+            f"{what} has no stamp (NaT) in {where(int(missing.argmax()))}"
             f" ({int(missing.sum())} such rows). Drop these rows or fill the stamps in."
         )
 

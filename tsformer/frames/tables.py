@@ -1,5 +1,6 @@
 """Tables of other libraries as pandas frames, without a dependency on any of them."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from tsformer.errors import WrongType
 
 __all__ = ["as_pandas", "refuse_unknown"]
 
+_LOG = logging.getLogger("tsformer")
 _CATEGORIES = ("Categorical", "Enum")
 
 
@@ -32,6 +34,13 @@ def as_pandas(data: Any) -> Any:
     """
     if isinstance(data, (pd.DataFrame, pd.Series, np.ndarray, list, tuple)):
         return data
+    made = _converted(data)
+    if made is not data:
+        _LOG.info("table of type %s converted to a pandas frame", _type_of(data))
+    return made
+
+
+def _converted(data: Any) -> Any:
     if hasattr(data, "get_columns") and hasattr(data, "__arrow_c_stream__"):
         return pd.DataFrame({one.name: _column(one) for one in data.get_columns()})
     if hasattr(data, "to_physical") and hasattr(data, "__arrow_c_stream__"):
@@ -51,7 +60,11 @@ def as_pandas(data: Any) -> Any:
 
 
 def refuse_unknown(data: Any) -> None:
-    """Refuse what is no array and no list either, naming its type."""
+    """Refuse what is no dense array and no list either, naming its type."""
+    if data.__class__.__module__.startswith("scipy.sparse") or hasattr(data, "tocsr"):
+        raise WrongType(
+            f"sparse data of type {_type_of(data)} cannot be read. Make it dense: X.toarray()"
+        )
     listed = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
     if listed or hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
         return

@@ -118,6 +118,8 @@ class OptunaSearch(Params):
 
         Raises
         ------
+        FrameError
+            Before any trial, if something in the data is wrong.
         ParameterError
             Before any trial, if the space names what is not a parameter.
         TrainingFailed
@@ -180,10 +182,16 @@ class OptunaSearch(Params):
         return RollingOrigin(folds=3, horizon=self.forecaster.horizon, time=time)
 
     def _base(self, data: Any) -> PanelForecaster:
-        """A clone to start from; a model that an automatic space depends on is chosen first."""
+        """A clone to start from, once the data are found to be right.
+
+        A model that an automatic space depends on is chosen first.
+        """
         base: PanelForecaster = clone(self.forecaster)
+        tuned = self.space if isinstance(self.space, Mapping) else ()
+        if any(path.startswith(("policy", "schema")) for path in tuned):
+            return base  # how data are read is for the trials to say
+        panel = Panel.from_frame(data, base.schema, base.policy)
         if self.space == "auto" and isinstance(base, Forecaster) and base.model is None:
-            panel = Panel.from_frame(data, base.schema, base.policy)
             context = base.context or default_context(panel, base.horizon)
             base.set_params(model=default_model(panel, context, base.horizon))
         return base

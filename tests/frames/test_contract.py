@@ -1,0 +1,55 @@
+"""The contract for tsformer: how each of 75 kinds of data is met, at the public surface."""
+
+import contract_calls
+import contract_shape
+import contract_time
+import contract_values
+import pytest
+from contract_rows import ROWS, forecaster, panel, put
+
+from tsformer import backtest
+from tsformer.errors import FrameError
+from tsformer.tuning import OptunaSearch
+
+ROOMS = (contract_shape, contract_values, contract_time, contract_calls)
+
+
+@pytest.mark.parametrize("row", sorted(ROWS))
+def test_row(row):
+    ROWS[row]()
+
+
+def test_there_are_75_rows():
+    assert [int(name[:2]) for name in sorted(ROWS)] == list(range(1, 76))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        put("y", float("nan"), 44, 50),
+        put("when", panel()["when"][45], 44),
+        panel().drop(index=[45, 60]),
+        put("y", 1j, to=complex),
+        put("when", None),
+    ],
+    ids=["missing", "duplicate", "gap", "complex", "no-stamp"],
+)
+def test_all_doors_have_one_validator(bad, monkeypatch):
+    fitted = forecaster().fit(panel())
+
+    def train(*_, **__):
+        raise AssertionError("trained on bad data")
+
+    monkeypatch.setattr("tsformer.training.train", train)
+    said = set()
+    for door in (
+        lambda: forecaster().fit(bad),
+        lambda: fitted.predict(bad),
+        lambda: fitted.score(bad),
+        lambda: backtest(forecaster(), bad, folds=2),
+        lambda: OptunaSearch(forecaster(), {"context": [3, 14]}, n_trials=2).fit(bad),
+    ):
+        with pytest.raises(FrameError, match="series 'b'") as caught:
+            door()
+        said.add(str(caught.value))
+    assert len(said) == 1

@@ -219,9 +219,8 @@ def recalled(context: int, rows: int, generator: torch.Generator) -> Batch:
     values = torch.randn(rows, context, 1, generator=generator)
     order = torch.rand(rows, context // 2, generator=generator).argsort(-1)[:, :marks, None]
     known = torch.zeros(rows, context + marks, marks)
-    known[:, :context].scatter_(
-        1, order.expand(-1, -1, marks), torch.eye(marks).expand(rows, -1, -1)
-    )
+    one_hot = torch.eye(marks).expand(rows, -1, -1)
+    known[:, :context].scatter_(1, order.expand(-1, -1, marks), one_hot)
     known[:, context:] = torch.eye(marks)
     answer = values.gather(1, order)
     empty = torch.zeros(rows, context, 0)
@@ -243,6 +242,8 @@ def recalled(context: int, rows: int, generator: torch.Generator) -> Batch:
         weight=torch.ones(rows),
         series=torch.zeros(rows, dtype=torch.int64),
         origin=torch.arange(rows),
+        location=torch.zeros(rows, 1, 1),
+        scale=torch.ones(rows, 1, 1),
     )
 
 

@@ -46,6 +46,8 @@ def make_batch() -> Callable[..., Batch]:
             weight=torch.ones(rows),
             series=torch.zeros(rows, dtype=torch.int64),
             origin=torch.arange(rows),
+            location=torch.zeros(rows, 1, sizes.target),
+            scale=torch.ones(rows, 1, sizes.target),
         )
 
     return make

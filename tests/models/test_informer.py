@@ -11,7 +11,10 @@ SIZES = Sizes(context=6, horizon=4, target=2, past=1, known=2)
 
 
 def test_with_a_kernel_of_1_a_later_plan_changes_no_earlier_forecast(build, make_batch):
-    network, batch = build(Informer(**TINY, kernel=1), SIZES, Point()), make_batch(SIZES)
+    network, batch = (
+        build(Informer(**TINY, kernel=1, skip=False), SIZES, Point()),
+        make_batch(SIZES),
+    )
     before = network(batch)
     for step in (1, 2, 3):
         known = batch.known.clone()

@@ -27,16 +27,39 @@ def test_a_linear_law_is_found(make_batch):
     torch.testing.assert_close(network(batch)[..., 0], batch.future_target, atol=1e-3, rtol=1e-3)
 
 
-def test_covariates_are_not_used(make_batch):
-    network, batch = Linear().build(SIZES, Point()), make_batch(SIZES)
+@pytest.mark.parametrize("covariates", [True, False])
+def test_covariates_are_used_unless_they_are_not_wanted(covariates, make_batch):
+    network, batch = Linear(covariates=covariates).build(SIZES, Point()), make_batch(SIZES)
     network.prepare([batch], [], WindowScaling())
-    other = batch._replace(known=batch.known + 5)
-    assert torch.equal(network(batch), network(other))
+    other = batch._replace(known=batch.known.clone())
+    other.known[:, -1] += 5
+    assert torch.equal(network(batch), network(other)) != covariates
+
+
+@pytest.mark.parametrize("head", [Point(), Quantiles()], ids=str)
+def test_without_covariates_the_parameter_changes_nothing(head, make_batch):
+    sizes = Sizes(context=4, horizon=2, target=2, known=3, calendar=3)
+    train, validation = make_batch(sizes, rows=30, gaps=True), make_batch(sizes, seed=1)
+    networks = [Linear(covariates=wanted).build(sizes, head) for wanted in (True, False)]
+    for network in networks:
+        network.prepare([train], [validation], WindowScaling())
+    assert torch.equal(networks[0](validation), networks[1](validation))
+    assert list(networks[0].state_dict()) == ["offset", "skip.weight"]
+
+
+def test_offsets_are_recalled_where_nothing_judges_them(make_batch):
+    first, second = (Linear().build(SIZES, Quantiles()) for _ in range(2))
+    train, validation = make_batch(SIZES, rows=30), make_batch(SIZES, rows=60, seed=1)
+    first.prepare([train], [validation], WindowScaling())
+    second.recall(first)
+    second.prepare([train, validation], [], WindowScaling())
+    assert torch.equal(second.offset, first.offset)
+    assert not torch.equal(second.skip.weight, first.skip.weight)
 
 
 def test_quantiles_are_those_of_the_residuals(make_batch):
     levels = (0.1, 0.5, 0.9)
-    network = Linear().build(SIZES, Quantiles(levels))
+    network = Linear(covariates=False).build(SIZES, Quantiles(levels))
     train, validation = make_batch(SIZES, rows=30), make_batch(SIZES, rows=100, seed=1)
     network.prepare([train], [validation], WindowScaling())
     scaled, _, _ = WindowScaling()(validation)
@@ -89,7 +112,8 @@ def ridge(features, future, penalty):
 
 @pytest.mark.parametrize("kernel", [None, 1, 3, 9])
 def test_the_variants_are_ridge_in_closed_form(kernel, make_batch):
-    network = Linear(centre="last", decomposition=kernel).build(SIZES, Point())
+    model = Linear(covariates=False, centre="last", decomposition=kernel)
+    network = model.build(SIZES, Point())
     batch = make_batch(SIZES, rows=50)
     penalty = network.skip.fit_ridge([batch], alphas=[0.1])
     past, future = centred_on_last(batch)
@@ -116,7 +140,9 @@ def test_trend_and_remainder_together_are_the_window(make_batch):
 
 def test_with_next_to_no_penalty_the_decomposition_changes_nothing(make_batch):
     batch, other = make_batch(SIZES, rows=200), make_batch(SIZES, seed=1)
-    plain, split_up = (Linear(decomposition=k).build(SIZES, Point()) for k in (None, 3))
+    plain, split_up = (
+        Linear(covariates=False, decomposition=k).build(SIZES, Point()) for k in (None, 3)
+    )
     for network in (plain, split_up):
         network.skip.fit_ridge([batch], alphas=[1e-9])
     torch.testing.assert_close(split_up(other), plain(other), atol=1e-4, rtol=1e-4)
@@ -131,7 +157,14 @@ def test_the_last_value_is_the_last_that_was_observed(make_batch):
     assert torch.equal(point[2], batch.past_target[2, 3].expand(2, 2))
 
 
-@pytest.mark.parametrize("model", [Linear(centre="last"), Linear(decomposition=3)], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [
+        Linear(covariates=False, centre="last"),
+        Linear(covariates=False, decomposition=3),
+    ],
+    ids=str,
+)
 def test_the_variants_follow_level_and_scale(model, make_batch):
     network = model.build(SIZES, Point())
     network.prepare([make_batch(SIZES, rows=40)], [make_batch(SIZES, seed=1)], WindowScaling())
@@ -145,3 +178,13 @@ def test_an_even_average_is_refused():
         Linear(decomposition=4).check()
     with pytest.raises(ParameterError, match="odd"):
         Linear(decomposition=2).build(SIZES, Point())
+
+
+def test_a_last_batch_may_hold_fewer_windows_than_lie_between_two_residuals(
+    make_batch, monkeypatch
+):
+    monkeypatch.setattr("tsformer.models.linear._RESIDUAL_WINDOWS", 3)
+    batches = [make_batch(SIZES, rows=rows, seed=rows) for rows in (5, 5, 1)]
+    network = Linear().build(SIZES, Quantiles())
+    network.prepare(batches, [], WindowScaling())
+    assert torch.isfinite(network(batches[0])).all()

@@ -68,7 +68,8 @@ def test_an_independent_channel_is_forecast_as_if_it_were_alone(build, make_batc
 
 @both
 def test_the_plan_of_a_step_moves_that_step_alone(channels, build, make_batch):
-    network = build(PatchTransformer(**TINY, channels=channels), SIZES, Point())
+    model = PatchTransformer(**TINY, channels=channels, skip=False)
+    network = build(model, SIZES, Point())
     batch = make_batch(SIZES)
     known, codes = batch.known.clone(), batch.known_codes.clone()
     known[:, SIZES.context + 2] += 5

@@ -59,7 +59,8 @@ def test_the_context_matters_from_its_first_step(cell, attention, build, make_ba
 @each_cell
 @each_attention
 def test_a_later_plan_changes_no_earlier_forecast(cell, attention, build, make_batch):
-    network = build(Recurrent(hidden=8, cell=cell, attention=attention), SIZES, Quantiles())
+    model = Recurrent(hidden=8, cell=cell, attention=attention, skip=False)
+    network = build(model, SIZES, Quantiles())
     batch = make_batch(SIZES)
     before = network(batch)
     for step in range(SIZES.horizon):

@@ -48,3 +48,13 @@ def test_none_leaves_the_units(make_batch):
     assert torch.equal(scaled.past_target, batch.past_target)
     assert location.eq(0).all()
     assert scale.eq(1).all()
+
+
+@pytest.mark.parametrize("kind", ["window", "last", "none"])
+def test_a_batch_knows_what_was_taken_off_its_targets(kind, make_batch):
+    batch = make_batch(SIZES)
+    assert batch.location.eq(0).all()
+    assert batch.scale.eq(1).all()
+    scaled, location, scale = WindowScaling(kind)(batch)
+    assert torch.equal(scaled.location, location)
+    assert torch.equal(scaled.scale, scale)

@@ -76,6 +76,72 @@ def test_equals_scikit_learn():
     torch.testing.assert_close(skip.weight.detach(), expected, atol=1e-5, rtol=1e-5)
 
 
+def covariates(batch):
+    """(batch, 2, target) numbers beside the past, no linear function of it."""
+    return batch.past_target.abs()[:, :2].flip(0)
+
+
+def moved(made):
+    """Each target moved by the covariates, each in its own way."""
+    effect = torch.tensor([[[1.0, 0.0, -2.0], [0.5, 3.0, 0.0]], [[-1.0, 1.0, 0.0], [0, 0, 7.0]]])
+    return effect, [
+        one._replace(
+            future_target=one.future_target
+            + torch.einsum("bnt,tnh->bht", covariates(one), effect).masked_fill(
+                ~one.future_observed, 0
+            )
+        )
+        for one in made
+    ]
+
+
+def test_recovers_what_each_target_owes_to_what_is_beside():
+    skip = LinearSkip(8, 3, beside=2, targets=2)
+    effect, made = moved(batches(TRUTH, missing=0.05))
+    skip.fit_ridge(made, alphas=[1e-9], beside=covariates)
+    torch.testing.assert_close(skip.weight.detach(), TRUTH, atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(skip.beside_weight.detach(), effect, atol=1e-3, rtol=1e-3)
+    unseen = moved(batches(TRUTH, seed=5))[1][0]
+    forecast = skip(unseen.past_target, unseen.past_observed, covariates(unseen))
+    torch.testing.assert_close(forecast, unseen.future_target, atol=1e-2, rtol=1e-3)
+
+
+def test_with_something_beside_it_equals_scikit_learn():
+    skip = LinearSkip(8, 3, beside=2, targets=2)
+    made = moved(batches(TRUTH, noise=1.0))[1]
+    alpha = skip.fit_ridge(made, alphas=[0.3], beside=covariates)
+    past, future, weight = centred(made)
+    own = torch.cat([covariates(one).mT for one in made]).double()  # (window, target, number)
+    spread = torch.zeros(*own.shape[:2], 2, own.shape[2], dtype=torch.float64)
+    spread[:, [0, 1], [0, 1]] = own
+    features = torch.cat([torch.tensor(past), spread.flatten(0, 1).flatten(1)], 1).numpy()
+    ridge = Ridge(alpha=alpha, fit_intercept=False).fit(features, future, sample_weight=weight)
+    expected = torch.tensor(ridge.coef_.T, dtype=torch.float32)
+    torch.testing.assert_close(skip.weight.detach(), expected[:8], atol=1e-5, rtol=1e-5)
+    beside = skip.beside_weight.detach().flatten(0, 1)
+    torch.testing.assert_close(beside, expected[8:], atol=1e-5, rtol=1e-5)
+
+
+def test_nothing_beside_is_looked_at_without_weights_for_it():
+    made = batches(TRUTH, noise=1.0)
+    plain, other = LinearSkip(8, 3), LinearSkip(8, 3)
+    plain.fit_ridge(made)
+    other.fit_ridge(made, beside=covariates)
+    assert other.beside_weight is None
+    assert plain.weight.equal(other.weight)
+    one = made[0]
+    with_both = other(one.past_target, one.past_observed, covariates(one))
+    assert with_both.equal(plain(one.past_target, one.past_observed))
+
+
+def test_the_chosen_penalty_is_remembered():
+    train, validation = batches(TRUTH, noise=5.0), batches(TRUTH, noise=5.0, seed=3)
+    skip = LinearSkip(8, 3)
+    chosen = skip.fit_ridge(train, validation, alphas=[0.3, 1.0])
+    assert skip.ratio in (0.3, 1.0)
+    assert skip.fit_ridge(train) == chosen
+
+
 def test_validation_chooses_the_penalty():
     train = batches(TRUTH, count=1, noise=5.0)
     validation = batches(TRUTH, noise=5.0, missing=0.2, seed=3)

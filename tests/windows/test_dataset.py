@@ -330,3 +330,16 @@ def test_scales_of_another_kind(full_panel):
     assert np.ptp(shared.target.offset, axis=0).max() == np.ptp(shared.known.scale, axis=0).max()
     raw = PanelScales.fit(full_panel, kind="none")
     assert (raw.target.scale == 1).all() and (raw.known.scale != 1).all()
+
+
+def test_sizes_say_which_of_the_known_are_calendar_and_lags():
+    stamps = pd.date_range("2024-01-01", periods=60, freq="h")
+    table = pd.DataFrame({"y": np.arange(60.0), "plan": np.arange(60.0) * 2}, index=stamps)
+    panel = Panel.from_frame(table, Schema(target="y", known=["plan"]))
+    windows = WindowDataset(panel, context=4, horizon=2, lags=[3, 5])
+    sizes, batch = windows.sizes, windows[0]
+    assert sizes.calendar == panel.calendar.shape[1] > 0
+    assert (sizes.known, sizes.lagged) == (sizes.calendar + 1 + 2, 2)
+    plan = batch.known[0, :, sizes.calendar]
+    torch.testing.assert_close(plan[1:] - plan[:-1], (plan[1] - plan[0]).expand(5))
+    assert batch.location.shape == batch.scale.shape == (1, 1, 1)

@@ -55,6 +55,20 @@ def test_forecasts_lie_between_begin_and_end(lengths, context, horizon, begin, e
     assert windows(index) == expected
 
 
+@given(lengths, small, st.integers(1, 6), st.integers(0, 30))
+def test_origins_lie_whole_steps_away_from_an_anchor(lengths, context, step, anchor):
+    cut = {"context": context, "horizon": 2}
+    anchors = np.array(lengths) + anchor
+    index = WindowIndex.of_rows(starts_of(lengths), **cut, step=step, anchor=anchors)
+    expected = [
+        (series, origin)
+        for series, rows in enumerate(lengths)
+        for origin in range(context, rows - 1)
+        if (rows + anchor - origin) % step == 0
+    ]
+    assert windows(index) == expected
+
+
 def test_the_last_window_ends_with_the_series():
     index = WindowIndex.of_rows(np.array([0, 10]), context=4, horizon=3)
     assert windows(index)[-1] == (0, 7)

@@ -67,6 +67,14 @@ class Network(nn.Module, ABC):
             What the network's own batches will have been through.
         """
 
+    def recall(self, earlier: "Network") -> None:
+        """Take over what a network of the same model has chosen on its validation windows.
+
+        Called before ``prepare`` where a fit is repeated with those windows among the training
+        ones.
+        """
+        return
+
 
 class Architecture(Params, ABC):
     """Hyper-parameters of a network; one file a model."""

@@ -11,7 +11,7 @@ from torch.nn import functional
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Supervision
-from tsformer.models.skip import SkipNetwork, TrainedSkip
+from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import Columns, key_mask, planned_columns, window_columns
 from tsformer.nn import (
     Dropout,
@@ -161,7 +161,7 @@ class DecoderNetwork(SkipNetwork):
         values, observed = self._cut(batch.past_target), self._cut(batch.past_observed)
         baseline = None
         if self.skip is not None:
-            baseline = self.skip(batch.past_target, batch.past_observed)
+            baseline = self.skipped(batch)
             spare = self.ahead * self.patch - self.sizes.horizon
             baseline = functional.pad(baseline, (0, 0, 0, spare)).split(self.patch, dim=1)
         first, parts = 0, []
@@ -197,7 +197,7 @@ class DecoderNetwork(SkipNetwork):
             fair = varied[:, first : self.count - 1].repeat_interleave(self.patch, dim=1)
             counts = torch.cat([counts[:, :inside] & fair, counts[:, inside:]], dim=1)
         if self.skip is not None:
-            raw = self.head.shift(raw, self._baselines(self.skip, batch, inside))
+            raw = self.head.shift(raw, self._baselines(batch, inside))
             # the skip knows no more than a horizon of each next patch
             place = torch.arange(steps, device=raw.device)
             known = (place % self.patch < self.sizes.horizon) | (place >= inside)
@@ -243,22 +243,28 @@ class DecoderNetwork(SkipNetwork):
         raw = raw.squeeze(2).unflatten(0, (*rows, -1)).flatten(2, 3).movedim(1, 2)
         return raw, found.varied.unflatten(0, rows).movedim(1, 2)
 
-    def _baselines(
-        self, skip: TrainedSkip, batch: Batch, inside: int
-    ) -> Float[Tensor, "batch time target"]:
+    def _baselines(self, batch: Batch, inside: int) -> Float[Tensor, "batch time target"]:
         """The skip behind each prefix of the context, for ``inside`` steps, and at the origin."""
         context, horizon = self.sizes.context, self.sizes.horizon
-        at_origin: Tensor = skip(batch.past_target, batch.past_observed)
+        at_origin = self.skipped(batch)
         if not inside:
             return at_origin
-        prefixes = [
-            functional.pad(part, (0, 0, inside, 0))
-            .unfold(1, context, self.patch)[:, : inside // self.patch]
-            .flatten(0, 1)
-            .mT
-            for part in (batch.past_target, batch.past_observed)
-        ]
-        patches = skip(*prefixes)[:, : self.patch]
+        count = inside // self.patch
+
+        def prefixes(part: Tensor, steps: int) -> Tensor:
+            padded = functional.pad(part, (0, 0, inside, 0))
+            return padded.unfold(1, steps, self.patch)[:, :count].flatten(0, 1).mT
+
+        before = batch._replace(
+            past_target=prefixes(batch.past_target, context),
+            past_observed=prefixes(batch.past_observed, context),
+            past=prefixes(batch.past, context),
+            past_present=prefixes(batch.past_present, context),
+            known=prefixes(batch.known, context + horizon),
+            known_present=prefixes(batch.known_present, context + horizon),
+            scale=batch.scale.repeat_interleave(count, dim=0),
+        )
+        patches = self.skipped(before)[:, : self.patch]
         patches = functional.pad(patches, (0, 0, 0, self.patch - min(self.patch, horizon)))
         return torch.cat([patches.unflatten(0, (len(at_origin), -1)).flatten(1, 2), at_origin], 1)
 

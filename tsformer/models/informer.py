@@ -122,11 +122,11 @@ class InformerNetwork(SkipNetwork):
             self.embed_context(columns.part(0, context)), key_mask=hidden_steps(batch)
         )
         steps = self.embed_decoder(columns.part(context - self.start))
-        decoded = self.decoder(steps, memory, memory_mask=memory_mask)
-        raw: Tensor = self.output(decoded[:, -horizon:])
+        decoded = self.decoder(steps, memory, memory_mask=memory_mask, last=horizon)
+        raw: Tensor = self.output(decoded)
         raw = raw.unflatten(-1, (self.sizes.target, self.head.width))
         if self.skip is not None:
-            raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
+            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
 

@@ -95,7 +95,7 @@ class InvertedNetwork(SkipNetwork):
         raw: Tensor = self.output(encoded[:, : self.sizes.target])
         raw = raw.unflatten(-1, (self.sizes.horizon, self.head.width)).transpose(1, 2)
         if self.skip is not None:
-            raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
+            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def embed(

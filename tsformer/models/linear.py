@@ -12,6 +12,7 @@ from torch.nn import functional
 from tsformer.errors import ParameterError
 from tsformer.heads import Head, Quantiles
 from tsformer.models.base import Architecture, Network, WindowScaler
+from tsformer.models.skip import Covariates
 from tsformer.nn import LinearSkip, Look, from_mean
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
@@ -93,8 +94,12 @@ class Linear(Architecture):
     Windows are centred on their observed mean, or on their last value with ``centre="last"``,
     and what is missing is filled with it. The ridge strength is chosen on the validation windows.
     Around the point forecast lie the quantiles of the residuals, by step and target. There is
-    nothing to train by gradient: a fit takes seconds and ignores the number of epochs. Covariates
-    are not used.
+    nothing to train by gradient: a fit takes seconds and ignores the number of epochs.
+
+    Known covariates over the horizon and the latest steps of the context, and past ones over the
+    latter, have weights of their own for each target; missing ones count as the mean. At most 1,024
+    such numbers are looked at, those nearest the forecast. Calendar columns, categories, statics
+    and lags are not used; ``covariates=False`` leaves all covariates out.
 
     ``Linear(centre="last")`` is NLinear. With ``decomposition=25`` trend and remainder have weights
     each, which is DLinear. The trend is itself a linear map of the window, so the forecasts that
@@ -120,6 +125,7 @@ class Linear(Architecture):
     """
 
     _: KW_ONLY
+    covariates: bool = param("Whether known and past covariates are looked at.", default=True)
     centre: Literal["mean", "last"] = param(
         "What is taken off a window and added to its forecast: the observed mean, or the last "
         "observed value.",
@@ -153,13 +159,14 @@ class LinearNetwork(Network):
     def __init__(self, spec: Linear, sizes: Sizes, head: Head) -> None:
         super().__init__()
         self.head = head
-        self.skip = _regression(spec, sizes)
+        self.covariates = Covariates(sizes)
+        self.skip = _regression(spec, sizes, self.covariates.number if spec.covariates else 0)
         self.offset = nn.Parameter(torch.zeros(sizes.horizon, sizes.target, head.width))
         self.requires_grad_(False)
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """The ridge forecast, spread by the offsets."""
-        point = self.skip(batch.past_target, batch.past_observed)
+        point = self._point(batch)
         spread = self.offset.expand(len(point), -1, -1, -1)
         return self.head.shift(spread, point)
 
@@ -167,9 +174,22 @@ class LinearNetwork(Network):
         self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
     ) -> None:
         """Fit the ridge on ``train``, its strength on ``validation``, the offsets on both."""
-        self.skip.fit_ridge(train, validation)
-        if isinstance(self.head, Quantiles):
+        self.skip.fit_ridge(train, validation, beside=self.covariates)
+        # residuals of windows that were fitted on are too small: those recalled are better
+        judged = self.skip.ratio is None or any(len(batch.origin) for batch in validation)
+        if isinstance(self.head, Quantiles) and judged:
             self.offset.copy_(self._residual_quantiles(train, validation, standardise))
+
+    def recall(self, earlier: Network) -> None:
+        """Take over its penalty and its offsets."""
+        if isinstance(earlier, LinearNetwork):
+            self.skip.ratio = earlier.skip.ratio
+            self.offset.copy_(earlier.offset)
+
+    def _point(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
+        beside = None if self.skip.beside_weight is None else self.covariates(batch)
+        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
+        return forecast
 
     def _residual_quantiles(
         self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
@@ -190,17 +210,25 @@ class LinearNetwork(Network):
         every = max(1, windows // _RESIDUAL_WINDOWS)
         kept, seen = [self.offset.new_zeros((0, *self.offset.shape[:2]))], 0
         for batch in batches:
-            chosen = torch.arange(-seen % every, len(batch.origin), every)
+            chosen = torch.arange(len(batch.origin))[-seen % every :: every]
             seen += len(batch.origin)
             scaled, _, _ = standardise(Batch(*(field[chosen] for field in batch)))
-            error = scaled.future_target - self.skip(scaled.past_target, scaled.past_observed)
+            error = scaled.future_target - self._point(scaled)
             kept.append(error.where(scaled.future_observed, torch.nan))
         return torch.cat(kept)
 
 
-def _regression(spec: Linear, sizes: Sizes) -> LinearSkip:
+def _regression(spec: Linear, sizes: Sizes, beside: int) -> LinearSkip:
     look: Look = from_mean if spec.centre == "mean" else from_last
     if spec.decomposition is None:
-        return LinearSkip(sizes.context, sizes.horizon, look=look)
-    split = Decomposed(look, spec.decomposition)
-    return LinearSkip(sizes.context, sizes.horizon, look=split, features=2 * sizes.context)
+        features = None
+    else:
+        look, features = Decomposed(look, spec.decomposition), 2 * sizes.context
+    return LinearSkip(
+        sizes.context,
+        sizes.horizon,
+        look=look,
+        features=features,
+        beside=beside,
+        targets=sizes.target,
+    )

@@ -114,7 +114,7 @@ class MaskedNetwork(SkipNetwork):
         """Rebuild the horizon, all of it at once."""
         raw = self.forecast_alone(batch)
         if self.skip is not None:
-            raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
+            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def prepare(
@@ -125,7 +125,9 @@ class MaskedNetwork(SkipNetwork):
             trained = self.training
             self.eval()
             self.skip.fit_ridge(
-                _Remainders(self, train, standardise), _Remainders(self, validation, standardise)
+                _Remainders(self, train, standardise),
+                _Remainders(self, validation, standardise),
+                beside=self.covariates,
             )
             self.train(trained)
 

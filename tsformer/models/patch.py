@@ -140,7 +140,7 @@ class PatchNetwork(SkipNetwork):
         # (batch, group, horizon, member x width): groups and their members are the targets
         raw = raw.unflatten(-1, (self.members, self.head.width)).movedim(1, 2).flatten(2, 3)
         if self.skip is not None:
-            raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
+            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def encode(self, batch: Batch) -> Float[Tensor, "batch group count d_model"]:

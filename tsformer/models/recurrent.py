@@ -142,7 +142,7 @@ class RecurrentNetwork(SkipNetwork):
         raw: Tensor = self.output(self.dropout(decoded))
         raw = raw.unflatten(-1, (self.sizes.target, self.head.width))
         if self.skip is not None:
-            raw = self.head.shift(raw, self.skip(batch.past_target, batch.past_observed))
+            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def encode(self, batch: Batch) -> tuple[Float[Tensor, "batch context hidden"], State]:

@@ -1,14 +1,87 @@
 """The linear skip of a network that is trained, and the networks that carry one."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from torch import nn
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
 
 from tsformer.models.base import Network, WindowScaler
 from tsformer.nn import LinearSkip
+from tsformer.nn.scaling import observed_mean
 from tsformer.windows import Batch, Sizes
 
-__all__ = ["SkipNetwork", "TrainedSkip"]
+__all__ = ["Covariates", "SkipNetwork", "TrainedSkip"]
+
+_MOST = 1024
+"""Numbers beside the past, all targets together: a ridge of so many takes seconds."""
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """What a ridge forecast sees of known and past covariates beside the past of the targets.
+
+    Known ones over the horizon, and both kinds over as many of the latest steps of the context,
+    each less its mean over the context: a target that is a multiple of a covariate is forecast
+    exactly, at a level that was never seen. What is missing counts as the mean. The steps of the
+    context that would bring it above 1,024 numbers, counted once for each target, are left out, and
+    all covariates if the horizon alone would.
+
+    Calendar columns, categories, statics and lags are not looked at. Of the calendar a forecast
+    at a fixed hour would learn no more than the day of the week, which gains next to nothing, and
+    lags are better had by a longer context.
+
+    Examples
+    --------
+    >>> Covariates(Sizes(context=168, horizon=24, known=6, calendar=4)).number
+    96
+    """
+
+    sizes: Sizes
+
+    @property
+    def number(self) -> int:
+        """How many numbers each target has weights for; 0 without covariates."""
+        return self.sizes.horizon * self._planned + self._reach * (self._planned + self.sizes.past)
+
+    @property
+    def _planned(self) -> int:
+        sizes = self.sizes
+        planned = sizes.known - sizes.calendar - sizes.lagged
+        return planned if sizes.horizon * planned * sizes.target <= _MOST else 0
+
+    @property
+    def _reach(self) -> int:
+        """Steps of the context that are looked at."""
+        columns = self._planned + self.sizes.past
+        if not columns:
+            return 0
+        room = _MOST // self.sizes.target - self.sizes.horizon * self._planned
+        return min(self.sizes.context, self.sizes.horizon, room // columns)
+
+    def __call__(self, batch: Batch) -> Float[Tensor, "batch number target"]:
+        """The numbers, in the units that the targets of the batch have."""
+        context, begin = self.sizes.context, self.sizes.context - self._reach
+        known = slice(self.sizes.calendar, self.sizes.calendar + self._planned)
+        parts = [
+            _centred(values, present, context)[:, begin:].flatten(1)
+            for values, present in (
+                (batch.known[..., known], batch.known_present[..., known]),
+                (batch.past, batch.past_present),
+            )
+        ]
+        # what was not divided by the deviation of the window is so now, as the forecast will be
+        return torch.cat(parts, dim=1).unsqueeze(-1) / batch.scale
+
+
+def _centred(
+    values: Float[Tensor, "batch time column"],
+    present: Bool[Tensor, "batch time column"],
+    context: int,
+) -> Float[Tensor, "batch time column"]:
+    mean = observed_mean(values[:, :context], present[:, :context])
+    return (values - mean).masked_fill(~present, 0)
 
 
 class TrainedSkip(LinearSkip):
@@ -24,20 +97,44 @@ class SkipNetwork(Network):
     ----------
     skip : TrainedSkip or None
         None where the model wants none.
+    covariates : Covariates
+        What the skip sees beside the past.
     """
 
     skip: TrainedSkip | None
+    covariates: Covariates
 
     def carry_skip(self, sizes: Sizes, *outputs: nn.Linear, wanted: bool) -> None:
         """Add the skip and silence the last layers: what is fresh forecasts what the skip does."""
-        self.skip = TrainedSkip(sizes.context, sizes.horizon) if wanted else None
+        self.covariates = Covariates(sizes)
+        self.skip = None
         for output in outputs if wanted else ():
             nn.init.zeros_(output.weight)
             nn.init.zeros_(output.bias)
+        if wanted:
+            self.skip = TrainedSkip(
+                sizes.context,
+                sizes.horizon,
+                beside=self.covariates.number,
+                targets=sizes.target,
+            )
+
+    def skipped(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
+        """The forecast of the skip, in the units of the batch; 0 without one."""
+        if self.skip is None:
+            return torch.zeros_like(batch.future_target)
+        beside = self.covariates(batch) if self.covariates.number else None
+        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
+        return forecast
 
     def prepare(
         self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
     ) -> None:
         """Fit the linear skip."""
         if self.skip is not None:
-            self.skip.fit_ridge(train, validation)
+            self.skip.fit_ridge(train, validation, beside=self.covariates)
+
+    def recall(self, earlier: Network) -> None:
+        """Take over the penalty of its skip."""
+        if isinstance(earlier, SkipNetwork) and self.skip is not None and earlier.skip is not None:
+            self.skip.ratio = earlier.skip.ratio

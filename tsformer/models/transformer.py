@@ -110,10 +110,7 @@ class TransformerNetwork(SkipNetwork):
 
     def baseline(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
         """The forecast of the linear skip, or zeros."""
-        if self.skip is None:
-            return torch.zeros_like(batch.future_target)
-        forecast: Tensor = self.skip(batch.past_target, batch.past_observed)
-        return forecast
+        return self.skipped(batch)
 
     def read(
         self,
@@ -135,8 +132,10 @@ class OneShotTransformer(TransformerNetwork):
         """Forecast all steps at once."""
         memory, memory_mask = self.encode(batch)
         columns = window_columns(batch).part(self.sizes.context - self.start)
-        decoded = self.decoder(self.embed_decoder(columns), memory, memory_mask=memory_mask)
-        return self.read(decoded[:, -self.sizes.horizon :], self.baseline(batch))
+        decoded = self.decoder(
+            self.embed_decoder(columns), memory, memory_mask=memory_mask, last=self.sizes.horizon
+        )
+        return self.read(decoded, self.baseline(batch))
 
 
 class AutoregressiveTransformer(TransformerNetwork):
@@ -152,8 +151,10 @@ class AutoregressiveTransformer(TransformerNetwork):
         observed = torch.cat([batch.past_observed, batch.future_observed], dim=1)
         first = self.sizes.context - self.start
         columns = _shifted(planned_columns(batch), target, observed).part(first)
-        decoded = self.decoder(self.embed_decoder(columns), memory, memory_mask=memory_mask)
-        raw = self.read(decoded[:, -self.sizes.horizon :], self.baseline(batch))
+        decoded = self.decoder(
+            self.embed_decoder(columns), memory, memory_mask=memory_mask, last=self.sizes.horizon
+        )
+        raw = self.read(decoded, self.baseline(batch))
         weight = batch.future_observed * batch.weight[:, None, None]
         return raw, batch.future_target, weight
 

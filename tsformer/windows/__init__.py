@@ -1,6 +1,7 @@
 """From a panel to batches: sliding windows, gathered whole."""
 
 from tsformer.windows.batch import Batch, Sizes
+from tsformer.windows.bending import bend, unbend
 from tsformer.windows.dataset import PanelScales, WindowDataset, sizes_of
 from tsformer.windows.edges import late_rows
 from tsformer.windows.index import WindowIndex
@@ -14,7 +15,9 @@ __all__ = [
     "Sizes",
     "WindowDataset",
     "WindowIndex",
+    "bend",
     "late_rows",
     "sizes_of",
+    "unbend",
     "window_loader",
 ]

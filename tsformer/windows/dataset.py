@@ -3,6 +3,8 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import torch
@@ -11,8 +13,10 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from tsformer.frames import Panel, Scales
+from tsformer.frames.naming import in_row, in_series
 from tsformer.frames.scales import ScalesKind
 from tsformer.windows.batch import Batch, Sizes
+from tsformer.windows.bending import bend
 from tsformer.windows.filling import interpolated
 from tsformer.windows.index import WindowIndex
 
@@ -107,6 +111,8 @@ class WindowDataset(Dataset[Batch]):
     edges
         (past covariates,) how many of the latest rows of the context are hidden, numbers first and
         codes after them: what arrives late is no longer there when a forecast is made.
+    bent
+        Whether targets are bent by an asinh, see ``bend``.
     scales
         Fitted on training rows; by default fitted on all rows of ``panel``.
     index
@@ -133,6 +139,7 @@ class WindowDataset(Dataset[Batch]):
         gap: int = 0,
         lags: Sequence[int] = (),
         edges: Sequence[int] = (),
+        bent: bool = False,
         scales: PanelScales | None = None,
         index: WindowIndex | None = None,
     ) -> None:
@@ -141,11 +148,11 @@ class WindowDataset(Dataset[Batch]):
             panel.starts, context=context, horizon=horizon, gap=gap
         )
         self.sizes = sizes_of(panel, context=context, horizon=horizon, lags=len(lags))
-        self._gap = gap
+        self._gap, self._bent = gap, bent
         self._starts = torch.from_numpy(panel.starts[:-1].copy())
-        self._target, self._observed = _masked(panel.target, scales.target, panel.starts)
-        self._past, self._past_present = _masked(panel.past, scales.past, panel.starts)
-        known, present = _masked(panel.known, scales.known, panel.starts)
+        self._target, self._observed = _masked(panel, "target", scales.target)
+        self._past, self._past_present = _masked(panel, "past", scales.past)
+        known, present = _masked(panel, "known", scales.known)
         calendar = torch.from_numpy(np.array(panel.calendar, dtype=np.float32))
         always = torch.ones(calendar.shape, dtype=torch.bool)
         earlier = [self._lagged(panel, lag) for lag in lags]
@@ -154,7 +161,7 @@ class WindowDataset(Dataset[Batch]):
             torch.cat([always, present.rows, *(there for _, there in earlier)], dim=1)
         )
         one = np.array([0, panel.n_series], dtype=np.int64)
-        static = scales.static.apply(panel.static, one)
+        static = scales.static.apply(panel.static, one, where=partial(_static_at, panel))
         self._static = torch.from_numpy(np.nan_to_num(static, nan=0.0))
         self._past_codes = _Rows(torch.from_numpy(panel.past_codes.copy()))
         self._known_codes = _Rows(torch.from_numpy(panel.known_codes.copy()))
@@ -218,7 +225,8 @@ class WindowDataset(Dataset[Batch]):
             location=target.new_zeros(len(series), 1, self.sizes.target),
             scale=target.new_ones(len(series), 1, self.sizes.target),
         )
-        return self._filled(self._without_late(batch))
+        batch = self._filled(self._without_late(batch))
+        return bend(batch, lagged=self.sizes.lagged)[0] if self._bent else batch
 
     def _window(self, rows: "_Rows", begin: Tensor, first: Tensor) -> Tensor:
         """(batch, context + horizon, column) of the context and of the forecast."""
@@ -295,8 +303,15 @@ def sizes_of(panel: Panel, *, context: int, horizon: int, lags: int = 0) -> Size
 
 
 def _masked(
-    values: NDArray[np.float64], scales: Scales, starts: NDArray[np.int64]
+    panel: Panel, role: Literal["target", "past", "known"], scales: Scales
 ) -> tuple[_Rows, _Rows]:
-    scaled = torch.from_numpy(scales.apply(values, starts))
+    def where(row: int, column: int) -> str:
+        return f"column {panel.names(role)[column]!r}{in_row(panel, row)}"
+
+    scaled = torch.from_numpy(scales.apply(getattr(panel, role), panel.starts, where=where))
     present = ~torch.isnan(scaled)
     return _Rows(scaled.nan_to_num_(nan=0.0)), _Rows(present)
+
+
+def _static_at(panel: Panel, series: int, column: int) -> str:
+    return f"static column {panel.names('static')[column]!r}{in_series(panel, series)}"

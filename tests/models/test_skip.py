@@ -1,0 +1,150 @@
+import pytest
+import torch
+
+from tsformer.heads import Point
+from tsformer.models import Informer, InvertedTransformer, Linear, WindowScaling
+from tsformer.models.skip import Covariates
+from tsformer.windows import Sizes
+
+SIZES = Sizes(context=6, horizon=3, target=2, past=1, known=4, calendar=1, lagged=2)
+
+
+def test_the_horizon_and_as_many_steps_before_are_seen():
+    assert Covariates(SIZES).number == 3 + 3 * 2
+    short = Sizes(context=2, horizon=3, past=1, known=1)
+    assert Covariates(short).number == 3 + 2 * 2
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        Sizes(context=6, horizon=3),
+        Sizes(context=6, horizon=3, known=5, calendar=5, static=2),
+        Sizes(context=6, horizon=3, known=5, calendar=3, lagged=2),
+        Sizes(context=6, horizon=3, known_levels=(3,), past_levels=(2,)),
+    ],
+    ids=["none", "calendar", "lags", "codes"],
+)
+def test_without_covariates_there_is_nothing(sizes, make_batch):
+    covariates = Covariates(sizes)
+    assert covariates.number == 0
+    assert covariates(make_batch(sizes)).shape == (5, 0, 1)
+    network = Linear().build(sizes, Point())
+    assert network.skip.beside_weight is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "number"),
+    [
+        (Sizes(context=600, horizon=500, known=2), 1000 + 2 * 12),
+        (Sizes(context=600, horizon=512, known=2), 1024),
+        (Sizes(context=600, horizon=513, known=2), 0),
+        (Sizes(context=600, horizon=513, known=2, past=1), 513),
+        (Sizes(context=96, horizon=24, target=20, known=2), 48 + 2),
+        (Sizes(context=96, horizon=24, target=22, known=2), 0),
+        (Sizes(context=96, horizon=24, target=2000, past=1), 0),
+    ],
+)
+def test_the_number_is_bounded_and_what_is_nearest_stays(sizes, number):
+    assert Covariates(sizes).number == number
+
+
+def test_each_covariate_is_measured_from_its_mean_over_the_context(make_batch):
+    batch = make_batch(SIZES)
+    found = Covariates(SIZES)(batch)
+    known = batch.known[..., 1:2] - batch.known[:, :6, 1:2].mean(1, keepdim=True)
+    past = batch.past - batch.past.mean(1, keepdim=True)
+    expected = torch.cat([known[:, 3:].flatten(1), past[:, 3:].flatten(1)], 1)
+    torch.testing.assert_close(found, expected.unsqueeze(-1).expand(-1, -1, 2))
+
+
+def test_what_is_missing_counts_as_the_mean(make_batch):
+    batch = make_batch(SIZES)
+    batch.known_present[:, 4] = False
+    batch.past_present[:, 5] = False
+    other = batch._replace(known=batch.known.clone(), past=batch.past.clone())
+    other.known[:, 4], other.past[:, 5] = 99.0, 99.0
+    found = Covariates(SIZES)(batch)
+    assert torch.equal(found, Covariates(SIZES)(other))
+    assert found[:, 1].eq(0).all()
+    assert found[:, -1].eq(0).all()
+
+
+def test_the_units_are_those_of_the_targets(make_batch):
+    batch = make_batch(SIZES)
+    scaled, _, scale = WindowScaling()(batch)
+    torch.testing.assert_close(Covariates(SIZES)(scaled), Covariates(SIZES)(batch) / scale)
+
+
+def multiples(make_batch, sizes, *, seed=0, level=0.0, rows=200):
+    """Targets that are each a multiple of the first known covariate, at any level."""
+    batch = make_batch(sizes, seed=seed, rows=rows)
+    batch = batch._replace(known=batch.known + level)
+    factors = torch.arange(3.0, 3.0 + sizes.target) * torch.tensor([1.0, -1.0])[: sizes.target]
+    target = batch.known[..., :1] * factors + 5
+    return batch._replace(
+        past_target=target[:, : sizes.context], future_target=target[:, sizes.context :]
+    )
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+@pytest.mark.parametrize(
+    "model", [Linear(), Linear(centre="last"), Linear(decomposition=3)], ids=str
+)
+def test_a_multiple_of_a_covariate_is_forecast_exactly(model, targets, make_batch):
+    sizes = Sizes(context=6, horizon=3, target=targets, known=2)
+    network = model.build(sizes, Point())
+    network.prepare(
+        [multiples(make_batch, sizes)], [multiples(make_batch, sizes, seed=1)], WindowScaling()
+    )
+    # at a level that was never seen, and standardised by window
+    unseen = multiples(make_batch, sizes, seed=2, level=50.0, rows=5)
+    scaled, location, scale = WindowScaling()(unseen)
+    forecast = network(scaled)[..., 0] * scale + location
+    torch.testing.assert_close(forecast, unseen.future_target, atol=0.01, rtol=1e-4)
+
+
+@pytest.mark.parametrize("model", [Informer(), InvertedTransformer()], ids=str)
+def test_a_network_carries_them_too(model, build, make_batch):
+    sizes = Sizes(context=6, horizon=3, target=2, known=2)
+    with torch.random.fork_rng():
+        network = model.build(sizes, Point()).eval()
+    network.prepare(
+        [multiples(make_batch, sizes)], [multiples(make_batch, sizes, seed=1)], WindowScaling()
+    )
+    unseen = multiples(make_batch, sizes, seed=2, rows=5)
+    scaled, location, scale = WindowScaling()(unseen)
+    forecast = network(scaled)[..., 0] * scale + location
+    torch.testing.assert_close(forecast, unseen.future_target, atol=0.01, rtol=1e-4)
+    bare = model.set_params(skip=False).build(sizes, Point())
+    assert torch.equal(bare.skipped(unseen), torch.zeros(5, 3, 2))
+
+
+def test_past_covariates_lead_the_way(make_batch):
+    sizes = Sizes(context=6, horizon=3, past=2)
+
+    def led(seed, rows):
+        batch = make_batch(sizes, seed=seed, rows=rows)
+        step = batch.past[:, -1:, 1:] - batch.past[..., 1:].mean(1, keepdim=True)
+        mean = batch.past_target.mean(1, keepdim=True)
+        return batch._replace(future_target=mean + step * torch.tensor([1.0, 2.0, -1.0])[:, None])
+
+    network = Linear().build(sizes, Point())
+    network.prepare([led(0, 200)], [led(1, 50)], WindowScaling())
+    batch = led(2, 5)
+    torch.testing.assert_close(network(batch)[..., 0], batch.future_target, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("model", [Informer(), Linear()], ids=str)
+def test_a_later_fit_recalls_the_penalty(model, make_batch):
+    sizes = Sizes(context=6, horizon=3, known=1)
+    train, validation = make_batch(sizes, rows=60), make_batch(sizes, rows=20, seed=1)
+    with torch.random.fork_rng():
+        first, second, third = (model.build(sizes, Point()) for _ in range(3))
+    first.prepare([train], [validation], WindowScaling())
+    assert first.skip.ratio not in (None, 0.01)
+    second.recall(first)
+    second.prepare([train], [], WindowScaling())
+    assert torch.equal(second.skip.weight, first.skip.weight)
+    third.prepare([train], [], WindowScaling())
+    assert not torch.equal(third.skip.weight, first.skip.weight)

@@ -214,3 +214,28 @@ def test_without_windows_to_judge_by_the_penalty_is_the_modest_one(validation):
     skip, plain = LinearSkip(8, 3), LinearSkip(8, 3)
     assert skip.fit_ridge(made, validation) == plain.fit_ridge(made, alphas=[0.01])
     assert skip.weight.equal(plain.weight)
+
+
+# what is beside the past must pay
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_does_not_help_validation_windows_is_left_out(sign):
+    train, validation = batches(TRUTH, noise=1.0), batches(TRUTH, noise=1.0, seed=9)
+    hints = {id(one): one.future_target.mean(1, keepdim=True) for one in train}
+    hints |= {id(one): sign * one.future_target.mean(1, keepdim=True) for one in validation}
+    skip = LinearSkip(8, 3, beside=1, targets=2)
+    skip.fit_ridge(train, validation, beside=lambda batch: hints[id(batch)])
+    assert skip.alone is (sign < 0)
+    assert bool((skip.beside_weight == 0).all()) is (sign < 0)
+    if sign < 0:
+        plain = LinearSkip(8, 3)
+        plain.fit_ridge(train, validation)
+        torch.testing.assert_close(skip.weight, plain.weight)
+        assert skip.ratio == plain.ratio
+    # and so it stays where nothing can be judged
+    again = LinearSkip(8, 3, beside=1, targets=2)
+    again.ratio, again.alone = skip.ratio, skip.alone
+    again.fit_ridge(train, None, beside=lambda batch: hints[id(batch)])
+    torch.testing.assert_close(again.weight, skip.weight)
+    torch.testing.assert_close(again.beside_weight, skip.beside_weight)

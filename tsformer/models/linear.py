@@ -183,7 +183,7 @@ class LinearNetwork(Network):
     def recall(self, earlier: Network) -> None:
         """Take over its penalty and its offsets."""
         if isinstance(earlier, LinearNetwork):
-            self.skip.ratio = earlier.skip.ratio
+            self.skip.ratio, self.skip.alone = earlier.skip.ratio, earlier.skip.alone
             self.offset.copy_(earlier.offset)
 
     def _point(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:

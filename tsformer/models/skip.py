@@ -137,4 +137,4 @@ class SkipNetwork(Network):
     def recall(self, earlier: Network) -> None:
         """Take over the penalty of its skip."""
         if isinstance(earlier, SkipNetwork) and self.skip is not None and earlier.skip is not None:
-            self.skip.ratio = earlier.skip.ratio
+            self.skip.ratio, self.skip.alone = earlier.skip.ratio, earlier.skip.alone

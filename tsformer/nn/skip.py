@@ -4,15 +4,24 @@ A window minus its mean is often forecast well by a linear map of its past. A ne
 such a map has only the rest to learn.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
+from tsformer.nn.ridge import (
+    Batches,
+    Beside,
+    Look,
+    Ridge,
+    Sums,
+    View,
+    Windows,
+    holds_future,
+    least_error,
+)
 from tsformer.nn.scaling import observed_mean
 
 __all__ = ["Batches", "Beside", "LinearSkip", "Look", "Windows", "from_mean"]
@@ -20,42 +29,6 @@ __all__ = ["Batches", "Beside", "LinearSkip", "Look", "Windows", "from_mean"]
 _ALPHAS = tuple(10.0 ** (power / 2) for power in range(-12, 5))
 _ALPHA_WITHOUT_VALIDATION = 1e-2
 _FILLING_PASSES = 8
-
-
-@runtime_checkable
-class Windows(Protocol):
-    """What a batch must hold to be fitted on; True means observed."""
-
-    @property
-    def past_target(self) -> Tensor:
-        """Values before the origin, (batch, context, target)."""
-
-    @property
-    def past_observed(self) -> Tensor:
-        """Which of them are observed."""
-
-    @property
-    def future_target(self) -> Tensor:
-        """Values after the origin, (batch, horizon, target)."""
-
-    @property
-    def future_observed(self) -> Tensor:
-        """Which of them are observed."""
-
-    @property
-    def weight(self) -> Tensor:
-        """Weight of each window, (batch,)."""
-
-
-Batches = Iterable[Windows] | Callable[[], Iterable[Windows]]
-
-Look = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""What a linear map sees of past and observed, (batch, context, target): its features, (batch,
-feature, target), and the level they are measured from, (batch, 1, target)."""
-
-Beside = Callable[[Any], Tensor]
-"""What else it sees of a batch, such as covariates, in the units of the targets: (batch, number,
-target)."""
 
 
 def from_mean(
@@ -94,6 +67,8 @@ class LinearSkip(nn.Module):
     ----------
     ratio : float or None
         The penalty that validation windows have chosen, relative to the mean eigenvalue.
+    alone : bool
+        Whether they are forecast better without what stands beside the past.
 
     Examples
     --------
@@ -115,6 +90,7 @@ class LinearSkip(nn.Module):
         super().__init__()
         self.look = look
         self.ratio: float | None = None
+        self.alone = False
         self.weight = nn.Parameter(torch.zeros(features or context, horizon))
         self.beside_weight = nn.Parameter(torch.zeros(targets, beside, horizon)) if beside else None
 
@@ -146,7 +122,8 @@ class LinearSkip(nn.Module):
         Minimises the squared error of the centred windows, each weighted by its ``weight``, plus
         ``alpha`` times the squared weights. Sums are taken in float64 over one pass, and one
         eigendecomposition serves all penalties. The chosen one has the least squared error over the
-        observed future of ``validation``. Missing future steps of ``train`` are filled with their
+        observed future of ``validation``, which also decide whether what is ``beside`` the past is
+        used at all. Missing future steps of ``train`` are filled with their
         own forecast, in eight more passes, each of which shrinks what the filling gets wrong to
         about the share that is missing; windows without any future are left out.
 
@@ -160,7 +137,8 @@ class LinearSkip(nn.Module):
             that is None the modest 0.01: overlapping windows are too alike to be judged among
             themselves.
         beside
-            What to put beside the past of each batch, if the map has weights for it.
+            What to put beside the past of each batch, if the map has weights for it. Without
+            ``validation`` windows it is used unless ``alone``.
 
         Returns
         -------
@@ -173,29 +151,49 @@ class LinearSkip(nn.Module):
             If an alpha is not positive, there are several and no ``validation``, or the batches
             can be iterated only once.
         """
-        view = _View(self, beside)
-        judges = validation if _holds_future(validation, view) else None
+        view = self._view(beside)
+        judges = validation if holds_future(validation, view) else None
         ratios = self._checked_alphas(alphas, judges is not None)
-        sums = _Sums.of(train, view)
-        mean_eigenvalue = sums.gram.diagonal().mean().item()
-        if mean_eigenvalue == 0:
-            view.set(torch.zeros_like(sums.cross))
+        sums = Sums.of(train, view)
+        if sums.gram.diagonal().mean().item() == 0:
+            self._set(torch.zeros_like(sums.cross))
             return 0.0
-        penalties = mean_eigenvalue * torch.tensor(ratios, dtype=torch.float64)
-        values, vectors = torch.linalg.eigh(sums.gram)
-        values = values.clamp(min=0)
+        ridges = [Ridge.of(sums.gram, width, ratios) for width in self._widths(view, judges)]
         passes = _FILLING_PASSES if sums.incomplete else 0
         best = 0
         for remaining in reversed(range(passes + 1)):
-            path = _ridge_path(values, vectors, sums.cross, penalties.to(values.device))
+            path = torch.cat([ridge.path(sums.cross) for ridge in ridges])
             if judges is not None and remaining in (0, passes):
-                best = _least_error(path, judges, view)
+                best = least_error(path, judges, view)
             if remaining:
-                sums = _Sums.of(train, view, weight=path[best])
-        view.set(path[best])
+                sums = Sums.of(train, view, weight=path[best])
+        self._set(path[best])
+        chosen, place = divmod(best, len(ratios))
         if judges is not None:
-            self.ratio = ratios[best]
-        return penalties[best].item()
+            self.ratio, self.alone = ratios[place], chosen > 0
+        return ridges[chosen].penalties[place].item()
+
+    def _view(self, beside: Beside | None) -> View:
+        shared, device = self.weight.shape[0], self.weight.device
+        if self.beside_weight is None or beside is None:
+            return View(self.look, shared, device=device)
+        targets, number, _ = self.beside_weight.shape
+        return View(self.look, shared, beside=beside, own=(targets, number), device=device)
+
+    def _set(self, weight: Float[Tensor, "feature horizon"]) -> None:
+        shared = self.weight.shape[0]
+        self.weight.copy_(weight[:shared])
+        if self.beside_weight is not None and len(weight) > shared:
+            self.beside_weight.copy_(weight[shared:].view_as(self.beside_weight))
+
+    def _widths(self, view: View, judges: Batches | None) -> list[int]:
+        """With what is beside the past and, where that can be judged, without."""
+        shared = self.weight.shape[0]
+        if view.width == shared:
+            return [shared]
+        if judges is not None:
+            return [view.width, shared]
+        return [shared if self.alone else view.width]
 
     def _checked_alphas(self, alphas: Sequence[float] | None, validated: bool) -> tuple[float, ...]:
         if alphas is None:
@@ -205,129 +203,3 @@ class LinearSkip(nn.Module):
         if len(alphas) > 1 and not validated:
             raise ParameterError(f"choosing among {len(alphas)} alphas needs validation batches")
         return tuple(alphas)
-
-
-class _Rows(NamedTuple):
-    """Some rows of the regression, one for each window and target, in float64."""
-
-    columns: Tensor
-    """Where the features stand among those of all targets."""
-    past: Tensor
-    future: Tensor
-    observed: Tensor
-    weight: Tensor
-
-
-class _View:
-    """How windows are rows of one regression with the weights of a skip.
-
-    The weights of the past come first, and behind them those of each target for what is beside.
-    """
-
-    def __init__(self, skip: LinearSkip, beside: Beside | None) -> None:
-        self.skip, self.beside = skip, beside if skip.beside_weight is not None else None
-        shared, device = skip.weight.shape[0], skip.weight.device
-        self.width = shared
-        self.columns = [torch.arange(shared, device=device)]
-        if self.beside is not None and skip.beside_weight is not None:
-            targets, number, _ = skip.beside_weight.shape
-            own = torch.arange(targets * number, device=device).unflatten(0, (targets, number))
-            self.columns = [torch.cat([self.columns[0], shared + one]) for one in own]
-            self.width += targets * number
-
-    def rows(self, batches: Batches) -> Iterator[_Rows]:
-        """All targets of a batch at once, or, where each has weights of its own, one by one."""
-        fresh = batches() if callable(batches) else batches
-        if fresh is batches and iter(fresh) is fresh:
-            raise ParameterError(
-                "the batches can be iterated only once; pass a function returning them"
-            )
-        for batch in fresh:
-            past, level = self.skip.look(batch.past_target, batch.past_observed)
-            future = (batch.future_target - level).masked_fill(~batch.future_observed, 0)
-            if self.beside is not None:
-                past = torch.cat([past, self.beside(batch)], dim=1)
-            weight = batch.weight[:, None].expand(-1, past.shape[-1])
-            parts = (past.mT, future.mT, batch.future_observed.mT, weight)
-            groups: Iterable[tuple[Tensor, ...]] = [parts]
-            if self.beside is not None:
-                groups = zip(*(part.split(1, dim=1) for part in parts), strict=True)
-            for columns, group in zip(self.columns, groups, strict=True):
-                past_rows, future_rows, observed, importance = (
-                    part.flatten(0, 1) for part in group
-                )
-                yield _Rows(
-                    columns, past_rows.double(), future_rows.double(), observed, importance.double()
-                )
-
-    def set(self, weight: Float[Tensor, "feature horizon"]) -> None:
-        """Give the skip these weights."""
-        shared = self.skip.weight.shape[0]
-        self.skip.weight.copy_(weight[:shared])
-        if self.beside is not None and self.skip.beside_weight is not None:
-            self.skip.beside_weight.copy_(weight[shared:].view_as(self.skip.beside_weight))
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """What the normal equations need of the training windows, in float64."""
-
-    gram: Float[Tensor, "feature feature"]
-    cross: Float[Tensor, "feature horizon"]
-    incomplete: bool
-
-    @classmethod
-    def of(
-        cls,
-        batches: Batches,
-        view: _View,
-        *,
-        weight: Float[Tensor, "feature horizon"] | None = None,
-    ) -> "_Sums":
-        """Sum over all windows; missing future steps are forecast by ``weight``, or the level."""
-        gram: Tensor | None = None
-        cross: Tensor | None = None
-        missing = 0
-        for columns, past, future, observed, importance in view.rows(batches):
-            if gram is None or cross is None:
-                gram = past.new_zeros(view.width, view.width)
-                cross = past.new_zeros(view.width, future.shape[1])
-            forecast = torch.zeros_like(future) if weight is None else past @ weight[columns]
-            used = importance * observed.any(-1)
-            weighted = past * used[:, None]
-            gram[columns[:, None], columns] += weighted.mT @ past
-            cross[columns] += weighted.mT @ torch.where(observed, future, forecast)
-            missing += int(((~observed).any(-1) & (used > 0)).sum())
-        if gram is None or cross is None:
-            raise ParameterError("train holds no batch; ridge regression needs at least one")
-        return cls(gram, cross, missing > 0)
-
-
-def _holds_future(batches: Batches | None, view: _View) -> bool:
-    """Whether anything of the future is observed in the batches, so that they can judge."""
-    if batches is None:
-        return False
-    return any(bool(rows.observed.any()) for rows in view.rows(batches))
-
-
-def _ridge_path(
-    values: Float[Tensor, "feature"],
-    vectors: Float[Tensor, "feature feature"],
-    cross: Float[Tensor, "feature horizon"],
-    penalties: Float[Tensor, "alpha"],
-) -> Float[Tensor, "alpha feature horizon"]:
-    """Return the ridge weights for every penalty, from the eigenvectors of the Gram matrix."""
-    rotated = vectors.mT @ cross
-    return vectors @ (rotated / (values[:, None] + penalties[:, None, None]))
-
-
-def _least_error(
-    path: Float[Tensor, "alpha feature horizon"], validation: Batches, view: _View
-) -> int:
-    """Return which weights have the least weighted squared error over the observed future."""
-    errors = path.new_zeros(path.shape[0])
-    for columns, past, future, observed, importance in view.rows(validation):
-        counts = observed * importance[:, None]
-        for index, weight in enumerate(path):
-            errors[index] += ((past @ weight[columns] - future).square() * counts).sum()
-    return int(errors.argmin())

@@ -239,3 +239,14 @@ def test_what_does_not_help_validation_windows_is_left_out(sign):
     again.fit_ridge(train, None, beside=lambda batch: hints[id(batch)])
     torch.testing.assert_close(again.weight, skip.weight)
     torch.testing.assert_close(again.beside_weight, skip.beside_weight)
+
+
+def test_a_flat_past_leaves_what_is_beside_alone():
+    truth = torch.zeros(4, 2)
+    made = [
+        one._replace(past_target=torch.full_like(one.past_target, 3.0)) for one in batches(truth)
+    ]
+    hints = {id(one): one.future_target.mean(1, keepdim=True) for one in made}
+    skip = LinearSkip(4, 2, beside=1, targets=2)
+    skip.fit_ridge(made, made, beside=lambda batch: hints[id(batch)])
+    assert skip.weight.isfinite().all() and skip.beside_weight.isfinite().all()

@@ -192,7 +192,9 @@ class Ridge:
         """Take the first ``width`` features; penalties are relative to their mean eigenvalue."""
         part = gram[:width, :width]
         values, vectors = torch.linalg.eigh(part)
-        penalties = part.diagonal().mean() * torch.tensor(ratios, dtype=part.dtype).to(part.device)
+        mean = part.diagonal().mean()
+        mean = mean.masked_fill(mean == 0, 1)  # nothing to learn from: every weight becomes 0
+        penalties = mean * torch.tensor(ratios, dtype=part.dtype).to(part.device)
         return cls(values.clamp(min=0), vectors, penalties)
 
     def path(

@@ -1,5 +1,6 @@
 """What every forecaster is: fit on a frame, predict its next rows, in scikit-learn's manner."""
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -48,6 +49,8 @@ class PanelForecaster(Params, ABC):
         The horizon it was fitted for; a later change of ``horizon`` waits for the next ``fit``.
     gap_ : int
         The gap it was fitted for.
+    policy_ : Policy
+        What was done, and is done to further data, about what is missing.
     """
 
     horizon: int
@@ -73,6 +76,7 @@ class PanelForecaster(Params, ABC):
             If a parameter is out of range.
         """
         self.check()
+        self.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
         panel = self._enter(data)
         self.schema_, self.horizon_, self.gap_ = panel.schema, self.horizon, self.gap
         self._fit(panel)
@@ -172,10 +176,13 @@ class PanelForecaster(Params, ABC):
         check_is_fitted(self)
         panel = self.read(data)
         seen = panel.count_through(self.cutoff_)
-        first = np.where(seen < panel.lengths, seen, panel.lengths - self.horizon_)
+        last = panel.lengths - self.horizon_
+        # behind the gap, which fit has seen, if that leaves a horizon
+        behind = np.minimum(seen + self.gap_, np.maximum(seen, last))
+        first = np.where(seen < panel.lengths, behind, last)
         # origins with a full horizon; at least the first, whose end may be missing
         counts = np.maximum(panel.lengths - self.horizon_ - first + 1, 1)
-        if (first < 1 + self.gap_).any():
+        if (first < self.reach_).any():
             at = int(np.argmin(first))
             raise SeriesTooShort(
                 f"there are {panel.lengths[at]} rows{in_series(panel, at)}: nothing is left to "
@@ -209,7 +216,7 @@ class PanelForecaster(Params, ABC):
         """A panel of further data, read as ``fit`` read its own: same columns, same words."""
         check_is_fitted(self)
         return Panel.from_frame(
-            self._entered(data, reset=False), self.schema_, self.policy, like=self._tail
+            self._entered(data, reset=False), self.schema_, self.policy_, like=self._tail
         )
 
     def forecast(
@@ -286,7 +293,7 @@ class PanelForecaster(Params, ABC):
 
     def _enter(self, data: Any) -> Panel:
         """Check and read the data of a fit."""
-        return Panel.from_frame(self._entered(data, reset=True), self.schema, self.policy)
+        return Panel.from_frame(self._entered(data, reset=True), self.schema, self.policy_)
 
     def _steps(self, horizon: int | None) -> int:
         if horizon is None:

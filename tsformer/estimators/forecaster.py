@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from tsformer.errors import ParameterError
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
-from tsformer.estimators.forecasts import windows_of
-from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
+from tsformer.estimators.naive import usable_season
 from tsformer.estimators.persistence import savable
 from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
 from tsformer.estimators.scaling import SCALINGS, Scaling
 from tsformer.estimators.short import long_enough, padded, without_short
-from tsformer.frames import Panel, Policy, Scales, Schema, Transform
+from tsformer.estimators.skill import skill
+from tsformer.frames import Panel, Policy, Schema, Transform
 from tsformer.frames.chain import apply_all, fit_all
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.params import KW_ONLY, param, params
 from tsformer.training import Training
-from tsformer.windows import PanelScales, WindowDataset, bend, late_rows, unbend
+from tsformer.windows import PanelScales, WindowDataset, bend, unbend
 
 if TYPE_CHECKING:
     from tsformer.training import ForecastModule, WindowDataModule
@@ -65,7 +65,7 @@ class Forecaster(PanelForecaster):
     transforms_ : tuple of Transform
         ``transforms`` and ``nonnegative``, with what was learnt from the training rows.
     edges_ : tuple of int
-        How many rows each past covariate is late, see ``late_rows``; hidden in training, too.
+        How many rows each past covariate is late, see ``Schema(late=)``; hidden in training, too.
     short_ : DataFrame
         Series with too few rows, and what was done: ``series, rows, needed, done``.
     skill_ : float
@@ -168,11 +168,14 @@ class Forecaster(PanelForecaster):
         self.context_ = self.context or default_context(panel, ahead, short=panel.policy.short)
         self.lags_ = checked_lags(self.lags, ahead)
         transforms = listed_transforms(self.transforms, nonnegative=self.nonnegative, ahead=ahead)
-        panel, self.short_ = without_short(panel, self.context_, ahead)
+        memory = sum(one.memory for one in transforms)
+        panel, self.short_ = without_short(panel, self.context_, ahead, memory=memory)
         self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
-        self.edges_ = late_rows(panel)
+        late = self.schema_.late or {}
+        past = (*panel.names("past"), *panel.code_names("past"))
+        self.edges_ = tuple(late.get(name, 0) for name in past)
         if any(self.edges_):
-            log.info("rows that past covariates are late, hidden in training: %s", self.edges_)
+            log.info("rows that past covariates are late, hidden in training: %s", late)
         rows = self._validation_rows(panel)
         self.transforms_ = fit_all(transforms, panel, panel.lengths - rows)
         self._tail = panel.tail(self._kept_rows(panel))
@@ -183,7 +186,7 @@ class Forecaster(PanelForecaster):
         # a closed form without validation windows has no epoch to tell of
         self.history_ = pd.DataFrame(module.history, columns=_HISTORY).astype({"epoch": int})
         self.best_epoch_: int | None = module.best.epoch
-        self.skill_ = self._skill(panel, data)
+        self.skill_ = skill(self, panel, data.validation.index, data.ends)
         if settings.refit_all and self.best_epoch_ is not None:
             same = {"epochs": self.best_epoch_, "callbacks": (), "validation": None}
             again = Training(**{**settings.get_params(deep=False), **same})
@@ -194,7 +197,7 @@ class Forecaster(PanelForecaster):
 
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""
-        memory = sum(one.memory for one in self.transforms_)
+        memory = self._memory
         if memory and np.isnan(panel.target).any():
             return int(panel.lengths.max())  # a missing value is replaced by one of any earlier row
         back = max(self.lags_, default=0) + memory
@@ -255,42 +258,25 @@ class Forecaster(PanelForecaster):
         if not isinstance(validation, pd.DataFrame):
             reach = self.context_ + self.gap_
             return validation_rows(panel.lengths, validation, context=reach, horizon=self.horizon_)
-        added = Panel.from_frame(validation, self.schema_, self.policy, like=panel)
+        added = Panel.from_frame(validation, self.schema_, self.policy_, like=panel)
         rows = np.zeros(panel.n_series, dtype=np.int64)
-        rows[panel.ids.get_indexer(added.ids)] = added.lengths
+        places = panel.ids.get_indexer(added.ids)  # -1 for a series that was left out as too short
+        rows[places[places >= 0]] = added.lengths[places >= 0]
         return rows
-
-    def _skill(self, panel: Panel, data: "WindowDataModule") -> float:
-        """One minus the ratio of our absolute errors to those of seasonal persistence."""
-        series, origins = data.validation.index.locate(np.arange(len(data.validation)))
-        season = usable_season(panel)
-        history = seasonal_history(panel, season)
-        units = Scales.fit(panel.target, panel.starts, data.ends).scale
-        own, naive = 0.0, 0.0
-        for part in self.forecast(panel, series, origins):
-            repeated = seasonal_naive(
-                panel,
-                history,
-                part.series,
-                part.origin - self.gap_,
-                horizon=self.gap_ + self.horizon_,
-                season=season,
-            )[:, self.gap_ :]
-            truth = windows_of(panel, part.series, part.origin, self.horizon_)
-            scale = units[part.series][:, None, :]
-            both = ~np.isnan(truth) & ~np.isnan(repeated)
-            own += float((np.abs(truth - part.point) / scale)[both].sum())
-            naive += float((np.abs(truth - repeated) / scale)[both].sum())
-        return 1 - own / naive if naive > 0 else float("nan")
 
     @property
     def reach_(self) -> int:
         """Rows that must stand before the first one to forecast."""
-        pads = self.policy is not None and self.policy.short == "pad"
-        return self.gap_ + (1 if pads else self.context_)
+        back = 1 if self.policy_.short == "pad" else self.context_
+        return max(self.gap_ + back, self._memory)
+
+    @property
+    def _memory(self) -> int:
+        """Rows before the first one to forecast that transforms look back at."""
+        return sum(one.memory for one in self.transforms_)
 
     def _ready(self, panel: Panel) -> Panel:
-        return long_enough(panel, self.context_)
+        return long_enough(panel, max(self.context_, self._memory - self.gap_))
 
     def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
         panel, added = padded(panel, ends, self.context_)

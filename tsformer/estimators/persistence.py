@@ -203,6 +203,8 @@ def _encoded_object(value: Any, tensors: dict[str, Any], path: str) -> Any:
     if isinstance(value, Network):
         weights = {name: tensor.cpu().numpy() for name, tensor in value.state_dict().items()}
         return {"network": _encoded(weights, tensors, path)}
+    if isinstance(value, np.datetime64):
+        return {"moment": str(value)}
     if isinstance(value, pd.Timestamp):
         return {"stamp": value.isoformat(), "unit": value.unit}
     if isinstance(value, pd.offsets.BaseOffset):
@@ -283,6 +285,7 @@ _DECODERS: dict[str, Any] = {
     "network": lambda value, tensors: _Weights(_decoded(value["network"], tensors)),
     "stamp": lambda value, tensors: pd.Timestamp(value["stamp"]).as_unit(value["unit"]),
     "date": lambda value, tensors: _moment(value["date"]),
+    "moment": lambda value, tensors: np.datetime64(value["moment"]),
     "period": lambda value, tensors: pd.Period(value["period"], freq=value["freq"]),
     "freq": lambda value, tensors: as_freq(value["freq"]),
     "frame": lambda value, tensors: pd.DataFrame(_decoded(value["frame"], tensors)),

@@ -1,5 +1,6 @@
 """How far a forecast looks ahead, and what of the past is known that far ahead."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,7 +40,8 @@ def listed_transforms(
         If something else is among them, or one of them needs values that are not yet known.
     """
     given = () if transforms is None else transforms
-    listed = (given,) if isinstance(given, Transform) else tuple(given)
+    # copies, so that what is set later moves no fit
+    listed = copy.deepcopy((given,) if isinstance(given, Transform) else tuple(given))
     for one in listed:
         if not isinstance(one, Transform):
             raise ParameterError(f"transforms holds {one!r}; give Log1p(), BoxCox(), Shift(lag)...")

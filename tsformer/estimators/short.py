@@ -19,13 +19,17 @@ LEFT_OUT = ".* series have fewer than .* left out.*"
 """Pattern of the warning about series that a policy drops."""
 
 
-def without_short(panel: Panel, context: int, ahead: int) -> tuple[Panel, pd.DataFrame]:
+def without_short(
+    panel: Panel, context: int, ahead: int, *, memory: int = 0
+) -> tuple[Panel, pd.DataFrame]:
     """The panel to fit on, in which every series holds a window, and a report of what was done.
 
     Parameters
     ----------
     context, ahead
         Rows of a window before its end: those looked back at, and gap and horizon.
+    memory
+        Rows that transforms look back at from the first row of a forecast; they cannot be padded.
 
     Returns
     -------
@@ -39,7 +43,7 @@ def without_short(panel: Panel, context: int, ahead: int) -> tuple[Panel, pd.Dat
     SeriesTooShort
         Naming the first short series, if the policy refuses them or none is left.
     """
-    needed = context + ahead
+    needed = max(context + ahead, memory)
     short = panel.lengths < needed
     how = panel.policy.short
     report = pd.DataFrame(
@@ -52,6 +56,12 @@ def without_short(panel: Panel, context: int, ahead: int) -> tuple[Panel, pd.Dat
     )
     if not short.any():
         return panel, report
+    forgetful = panel.lengths < memory
+    if forgetful.any() and how != "drop":
+        raise SeriesTooShort(
+            _found(panel, forgetful, "what transforms look back at", memory)
+            + ' Take a shorter lag, or leave such series out: policy=Policy(short="drop").'
+        )
     if how == "pad":
         return panel.pad(np.maximum(needed - panel.lengths, 0)), report
     if how == "drop" and not short.all():
@@ -119,16 +129,22 @@ _DONE = {"drop": "dropped", "pad": "padded"}
 
 
 def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
+    found = _found(panel, short, what, needed)
+    if panel.n_series == 1:
+        return f"{found} Lower context or horizon, or give more rows."
+    return (
+        f"{found} Lower context or horizon, or leave such series out or pad them:"
+        ' policy=Policy(short="drop") or "pad".'
+    )
+
+
+def _found(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
     rows = int(panel.lengths[int(np.argmax(short))])
     if panel.n_series == 1:
-        return (
-            f"the series has {rows} rows; {what} need {needed}. Lower context or horizon, or give"
-            " more rows."
-        )
+        return f"the series has {rows} rows; {what} need {needed}."
     return (
         f"series {_name(panel, short)} has {rows} rows; {what} need {needed} ({int(short.sum())} of"
-        f" {panel.n_series} series are too short). Lower context or horizon, or leave such series"
-        ' out or pad them: policy=Policy(short="drop") or "pad".'
+        f" {panel.n_series} series are too short)."
     )
 
 

@@ -81,6 +81,11 @@ def _refuse_unlike(first: str, panel: Panel, name: str, other: Panel) -> None:
     same = panel.n_rows == other.n_rows and np.array_equal(panel.starts, other.starts)
     if not same or not panel.ids.equals(other.ids) or not panel.stamps.equals(other.stamps):
         raise ParameterError(f"{first!r} and {name!r} read different series or rows of the data")
+    if not np.array_equal(np.isnan(panel.target), np.isnan(other.target)):
+        raise ParameterError(
+            f"{first!r} and {name!r} leave out different rows: give both the same"
+            " Policy(ignore=...), so that they are scored on the same truth"
+        )
 
 
 def fitted_before(
@@ -94,12 +99,18 @@ def fitted_before(
         fresh.set_params(training__validation=plan.validation)
     if fresh.policy is None or fresh.policy.short == "error":
         fresh.set_params(policy__short="drop")  # windows that cannot be forecast are reported
-    if not block.fit_ends.any():
+    ends = block.fit_ends
+    if not ends.any():
         raise SeriesTooShort("no series has a row before the first fold; ask for fewer folds")
+    # a stride counts back from behind the fit and the own gap: bring that to the phase of the folds
+    stride = fresh.get_params().get("training__stride", 1)
+    ends = np.maximum(ends - (fresh.gap - plan.gap) % stride, 0)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=LEFT_OUT)
-            return fresh.fit(source.head(block.fit_ends))
+            # a period to ignore may lie after the rows of this fit
+            warnings.filterwarnings("ignore", message=".*Policy.ignore=.* holds no row")
+            return fresh.fit(source.head(ends))
     except SeriesTooShort as error:
         error.add_note(
             f"This was {name!r} on the {int(block.fit_ends.sum()):,} rows before the first forecast"

@@ -113,6 +113,8 @@ class Plan:
         Rows at the end of each fit to stop by; None leaves that to the forecaster.
     says
         The plan in a few words.
+    gap
+        Rows between those to fit on and the first forecast.
     """
 
     blocks: list[Block]
@@ -121,6 +123,7 @@ class Plan:
     skips: list[Skip]
     says: str
     validation: int | None = None
+    gap: int = 0
 
 
 def named_split(
@@ -178,8 +181,9 @@ def _rolling(panel: Panel, split: RollingOrigin, *, refit: bool) -> Plan:
     blocks: list[Block] = []
     skips: list[Skip] = []
     for fold, (train_end, origin) in enumerate(cuts):
-        ends = panel.count_before(stamps[train_end])
         rows = panel.count_before(stamps[origin])
+        # in stamps of all series, and in rows of each where their stamps differ
+        ends = np.minimum(panel.count_before(stamps[train_end]), np.maximum(rows - split.gap, 0))
         usable = np.flatnonzero((rows > 0) & (rows < panel.lengths))
         for series in np.flatnonzero(rows == 0):
             skips.append(Skip(fold, int(series), 1, "no row before the origin"))
@@ -200,6 +204,7 @@ def _rolling(panel: Panel, split: RollingOrigin, *, refit: bool) -> Plan:
         cutoffs=stamps.take([origin - 1 for _, origin in cuts]),
         skips=skips,
         says=f"{split.folds} fold{'s' if split.folds > 1 else ''}, {fits}",
+        gap=split.gap,
     )
 
 
@@ -231,4 +236,5 @@ def _holdout(panel: Panel, split: Holdout, *, horizon: int, step: int, lead: int
         skips=[],
         says=f"holdout of {split.test} rows, {every}",
         validation=split.validation,
+        gap=lead,
     )

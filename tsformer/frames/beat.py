@@ -30,6 +30,15 @@ class Grid:
     stamps: pd.Index
     rows: Ints | None
 
+    @property
+    def added(self) -> NDArray[np.bool_]:
+        """``(rows,)`` which rows were put back."""
+        back = np.zeros(len(self.stamps), np.bool_)
+        if self.rows is not None:
+            back[:] = True
+            back[self.rows] = False
+        return back
+
     def spread(self, values: NDArray[Any], fill: Any) -> NDArray[Any]:
         """Put rows where they belong, and ``fill`` into the others."""
         if self.rows is None:

@@ -252,7 +252,7 @@ def check_weight(weight: Floats, name: str, places: Places, *, fitting: bool) ->
         if bad.any():
             raise kind(
                 f"weight column {name!r} holds {what}: {places.first(bad)}. A weight is a number"
-                " of 0 or more; 0 leaves a row out."
+                " of 0 or more; 0 leaves a row out of the answers."
             )
     if fitting and not weight.any():
         raise WrongWeight(

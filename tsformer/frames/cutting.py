@@ -31,6 +31,7 @@ def picked(panel: "Panel", series: Ints, first: Ints, counts: Ints) -> dict[str,
         "past_codes": panel.past_codes[rows],
         "known_codes": panel.known_codes[rows],
         "weight": panel.weight[rows],
+        "masked": panel.masked[rows],
         "static": panel.static[series],
         "static_codes": panel.static_codes[series],
     }

@@ -108,6 +108,8 @@ def _moment(given: Any, pair: Any, *, last: bool) -> Any:
         whole = given.strip() if _WHOLE.fullmatch(given.strip()) else None
     elif isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
         whole = given.isoformat()
+    elif isinstance(given, np.datetime64) and np.datetime_data(given)[0] in "YMD":
+        whole = str(given)
     elif not isinstance(given, (datetime.datetime, np.datetime64, pd.Period)):
         raise _wrong(
             pair, f"has the end {given!r} of type {type(given).__name__}, which is no stamp"

@@ -57,6 +57,8 @@ class Panel:
         Categorical column to its words; the code of a word is its position, from 1.
     weight
         ``(rows,)`` how much each row counts in training.
+    masked
+        ``(rows,)`` which rows were put back or are ignored: never filled, whatever the policy.
     policy
         What was done about missing values and rows, and what windows are to do.
 
@@ -87,6 +89,7 @@ class Panel:
     static_codes: Ints
     levels: dict[str, tuple[str, ...]]
     weight: Floats
+    masked: NDArray[np.bool_]
     policy: Policy = field(default_factory=Policy)
 
     @classmethod

@@ -16,6 +16,8 @@ from tsformer.frames.clock import Freq, as_freq, name_of
 from tsformer.frames.columns import Rows, covariates, read_values
 from tsformer.frames.converted import say_sorted, say_time
 from tsformer.frames.holidays import read_holidays
+from tsformer.frames.ignored import ignored_rows
+from tsformer.frames.late import late_columns
 from tsformer.frames.layout import Layout, refuse_output_names
 from tsformer.frames.policy import Policy
 from tsformer.frames.repeats import hint
@@ -68,7 +70,10 @@ def read(
     found = {
         "freq": "irregular" if free else name_of(freq),
         "holidays": read_holidays(roles.schema.holidays, rows.stamps),
+        "late": roles.schema.late,
     }
+    if like is None:
+        found["late"] = _late(roles.schema, values.levels, spread, grid.starts)
     resolved = Schema(**{**roles.schema.get_params(), **found})
     layout = _layout(frame, roles, array=array)
     if like is None and not array:
@@ -85,10 +90,21 @@ def read(
         "freq": freq,
         "levels": values.levels,
         "weight": grid.spread(values.weight, 1.0)[:, 0],
+        "masked": grid.added | ignored_rows(grid.stamps, policy.ignore, warn=False),
         "policy": policy,
         **spread,
         **values.series,
     }
+
+
+def _late(
+    schema: Schema, levels: dict[str, Any], spread: dict[str, NDArray[Any]], starts: Ints
+) -> dict[str, int]:
+    plain = [name for name in schema.past if name not in levels]
+    words = [name for name in schema.past if name in levels]
+    there = np.concatenate([~np.isnan(spread["past"]), spread["past_codes"] > 0], axis=1)
+    target = ~np.isnan(spread["target"]).all(axis=1)
+    return late_columns(schema.late, [*plain, *words], there, target, starts)
 
 
 def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:

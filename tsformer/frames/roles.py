@@ -90,6 +90,7 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
         past=declared["past"],
         static=declared["static"],
         weight=schema.weight,
+        late=schema.late,
         freq=schema.freq,
         holidays=schema.holidays,
     )

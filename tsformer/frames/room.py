@@ -59,6 +59,7 @@ def with_rows(
         "known": joined(panel.known, known[0]),
         "known_codes": joined(panel.known_codes, known[1]),
         "weight": longer(panel.weight, 1.0),
+        "masked": longer(panel.masked, True),
     }
 
 

@@ -39,14 +39,19 @@ class Schema(Params):
         "Columns that are constant within a series.", default=()
     )
     weight: str | None = param(
-        "Column with how much each row counts in training, from 0 on; later data may lack it."
-        " 1 for all without it.",
+        "Column with how much each row counts as an answer in training; 0 leaves it out of them."
+        " Without it every row counts 1.",
         default=None,
     )
     freq: str | int | pd.offsets.BaseOffset | None = param(
         "Step between rows: a pandas frequency, trading days as"
         " ``pd.offsets.CustomBusinessDay(holidays=[...])``, a whole number for integer time, or"
         " 'irregular' for stamps without a beat, whose horizon is counted in median gaps.",
+        default=None,
+    )
+    late: dict[str, int] | None = param(
+        "Past covariate to how many rows it arrives after the target; more are found where its"
+        " latest rows are missing. A forecast does without them, in training as well.",
         default=None,
     )
     holidays: Any = param(

@@ -96,9 +96,11 @@ class BoxCox(Transform):
         super().check()
         for name, least in (("power", -np.inf), ("unit", 0.0)):
             value: Any = getattr(self, name)
+            if value is None:
+                continue
             for one in value if isinstance(value, (tuple, list)) else [value]:
                 fine = isinstance(one, (int, float)) and np.isfinite(one) and one > least
-                if one is not None and not fine:
+                if not fine:
                     word = "positive and finite" if name == "unit" else "finite"
                     raise ParameterError(f"BoxCox({name}={value!r}): {name} must be {word}")
 

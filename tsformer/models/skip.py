@@ -26,7 +26,7 @@ class Covariates:
     each less its mean over the context: a target that is a multiple of a covariate is forecast
     exactly, at a level that was never seen. What is missing counts as the mean. The steps of the
     context that would bring it above 1,024 numbers, counted once for each target, are left out, and
-    all covariates if the horizon alone would.
+    the known ones if the horizon alone would.
 
     Calendar columns, categories, statics and lags are not looked at. Of the calendar a forecast
     at a fixed hour would learn no more than the day of the week, which gains next to nothing, and

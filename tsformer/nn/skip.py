@@ -171,6 +171,8 @@ class LinearSkip(nn.Module):
         chosen, place = divmod(best, len(ratios))
         if judges is not None:
             self.ratio, self.alone = ratios[place], chosen > 0
+        if self.alone and self.beside_weight is not None:
+            self.beside_weight.requires_grad_(False)  # what did not pay is not trained either
         return ridges[chosen].penalties[place].item()
 
     def _view(self, beside: Beside | None) -> View:

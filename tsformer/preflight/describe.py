@@ -20,7 +20,7 @@ from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
-from tsformer.windows import WindowDataset, WindowIndex, late_rows
+from tsformer.windows import WindowDataset, WindowIndex
 
 __all__ = ["Description", "describe"]
 
@@ -155,13 +155,15 @@ def _cost(
 ) -> dict[str, str]:
     """Windows, memory and time; short series and late covariates go to ``found``."""
     context = context or default_context(panel, horizon, short=panel.policy.short)
-    short = panel.lengths < context + horizon
+    needed = context + horizon
+    short = panel.lengths < needed
     if short.any():
         found.append(_short(panel, short, context, horizon))
-        if short.all():
+        if found[-1].level == "error" and short.all():
             return {}
-        panel = panel.select(~short)
-    late = [name for name, rows in zip(_past_names(panel), late_rows(panel), strict=True) if rows]
+        pads = panel.policy.short == "pad"
+        panel = panel.pad(np.maximum(needed - panel.lengths, 0)) if pads else panel.select(~short)
+    late = panel.schema.late
     if late:
         found.append(
             Finding("note", f"past covariates that arrive late: {', '.join(late)}; training hides"
@@ -186,13 +188,10 @@ def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -
     )
     if panel.n_series > 1:
         text += f" ({int(short.sum())} of {panel.n_series} series are too short)"
-    if panel.policy.short == "error" or short.all():
+    how = panel.policy.short
+    if how == "error" or (how == "drop" and short.all()):
         return Finding("error", f'{text}: shorten them, or policy=Policy(short="drop") or "pad"')
-    return Finding("warning", f"{text}: {panel.policy.short}")
-
-
-def _past_names(panel: Panel) -> tuple[str, ...]:
-    return (*panel.names("past"), *panel.code_names("past"))
+    return Finding("warning", f"{text}: {how}")
 
 
 def _bytes(panel: Panel) -> int:

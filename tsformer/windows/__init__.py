@@ -3,7 +3,6 @@
 from tsformer.windows.batch import Batch, Sizes
 from tsformer.windows.bending import bend, unbend
 from tsformer.windows.dataset import PanelScales, WindowDataset, sizes_of
-from tsformer.windows.edges import late_rows
 from tsformer.windows.index import WindowIndex
 from tsformer.windows.loaders import SeededSampler, SeriesSampler, window_loader
 
@@ -16,7 +15,6 @@ __all__ = [
     "WindowDataset",
     "WindowIndex",
     "bend",
-    "late_rows",
     "sizes_of",
     "unbend",
     "window_loader",

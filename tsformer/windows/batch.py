@@ -76,7 +76,7 @@ class Batch(NamedTuple):
     future_observed: Tensor
     """(horizon, target) bool: which of the answer counts."""
     weight: Tensor
-    """() float32: sample weight, the mean of the weights of the rows to forecast."""
+    """() float32: sample weight, the mean of the positive weights of the rows to forecast."""
     series: Tensor
     """() int64: row of the panel's ``ids``."""
     origin: Tensor

@@ -95,7 +95,7 @@ class WindowDataset(Dataset[Batch]):
     loaders work with ``collate_fn=identity`` and no row is built in Python. Missing values become
     0 with a False mask; where the panel's policy says ``missing="interpolate"``, those between
     two values that the window knows are filled first. A window weighs what its forecast rows weigh
-    on average.
+    on average; those that weigh nothing are no answer.
 
     Parameters
     ----------
@@ -172,7 +172,9 @@ class WindowDataset(Dataset[Batch]):
         self._weight = None
         if (panel.weight != 1).any():
             self._weight = _Rows(torch.from_numpy(panel.weight[:, None].astype(np.float32)))
-        self._fill = panel.policy.missing == "interpolate"
+        self._masked: _Rows | None = None
+        if panel.policy.missing == "interpolate":
+            self._masked = _Rows(torch.from_numpy(panel.masked[:, None].copy()))
         late = torch.tensor(edges, dtype=torch.int64)
         self._timely = torch.arange(-context, 0)[:, None] < -late if late.any() else None
 
@@ -198,7 +200,7 @@ class WindowDataset(Dataset[Batch]):
 
     def gather(self, series: Tensor, origin: Tensor) -> Batch:
         """The windows of these series at these origins as one batch."""
-        context, horizon = self.sizes.context, self.sizes.horizon
+        context = self.sizes.context
         first = self._starts[series] + origin
         begin = first - self._gap - context
         target = self._window(self._target, begin, first)
@@ -217,16 +219,26 @@ class WindowDataset(Dataset[Batch]):
             time=self._window_time(begin, first),
             future_target=target[:, context:],
             future_observed=observed[:, context:],
-            weight=torch.ones(len(series))
-            if self._weight is None
-            else self._weight.gather(first, horizon).mean(dim=(1, 2)),
+            weight=torch.ones(len(series)),
             series=series,
             origin=origin,
             location=target.new_zeros(len(series), 1, self.sizes.target),
             scale=target.new_ones(len(series), 1, self.sizes.target),
         )
-        batch = self._filled(self._without_late(batch))
+        batch = self._weighted(self._filled(self._without_late(batch), begin, first), first)
         return bend(batch, lagged=self.sizes.lagged)[0] if self._bent else batch
+
+    def _weighted(self, batch: Batch, first: Tensor) -> Batch:
+        """Leave out of the answer what weighs nothing, and weigh the window as the rest does."""
+        if self._weight is None:
+            return batch
+        weight = self._weight.gather(first, self.sizes.horizon)
+        counts = weight > 0
+        return batch._replace(
+            future_target=batch.future_target.masked_fill(~counts, 0),
+            future_observed=batch.future_observed & counts,
+            weight=weight.sum(dim=(1, 2)) / counts.sum(dim=(1, 2)).clamp(min=1),
+        )
 
     def _window(self, rows: "_Rows", begin: Tensor, first: Tensor) -> Tensor:
         """(batch, context + horizon, column) of the context and of the forecast."""
@@ -254,21 +266,25 @@ class WindowDataset(Dataset[Batch]):
             past_codes=batch.past_codes * timely_codes,
         )
 
-    def _filled(self, batch: Batch) -> Batch:
+    def _filled(self, batch: Batch, begin: Tensor, first: Tensor) -> Batch:
         """Draw lines between what the window knows, if the policy asks for it."""
-        if not self._fill:
+        if self._masked is None:
             return batch
-        past_time = batch.time[:, : self.sizes.context]
-        target = interpolated(batch.past_target, batch.past_observed, past_time)
-        past = interpolated(batch.past, batch.past_present, past_time)
-        known = interpolated(batch.known, batch.known_present, batch.time)
+        context, own = self.sizes.context, self.sizes.known - self.sizes.lagged
+        never = self._window(self._masked, begin, first)
+        past = batch.time[:, :context], never[:, :context]
+        target, target_there = interpolated(batch.past_target, batch.past_observed, *past)
+        other, other_there = interpolated(batch.past, batch.past_present, *past)
+        known, known_there = interpolated(
+            batch.known[..., :own], batch.known_present[..., :own], batch.time, never
+        )
         return batch._replace(
-            past_target=target[0],
-            past_observed=target[1],
-            past=past[0],
-            past_present=past[1],
-            known=known[0],
-            known_present=known[1],
+            past_target=target,
+            past_observed=target_there,
+            past=other,
+            past_present=other_there,
+            known=torch.cat([known, batch.known[..., own:]], dim=-1),
+            known_present=torch.cat([known_there, batch.known_present[..., own:]], dim=-1),
         )
 
     def _lagged(self, panel: Panel, lag: int) -> tuple[Tensor, Tensor]:

@@ -6,7 +6,9 @@ from torch import Tensor
 __all__ = ["interpolated"]
 
 
-def interpolated(values: Tensor, present: Tensor, time: Tensor) -> tuple[Tensor, Tensor]:
+def interpolated(
+    values: Tensor, present: Tensor, time: Tensor, never: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Fill what is missing between two present values.
 
     What is before the first or after the last one stays missing.
@@ -17,6 +19,8 @@ def interpolated(values: Tensor, present: Tensor, time: Tensor) -> tuple[Tensor,
         (batch, time, column), True where a value is there.
     time
         (batch, time) increasing; lines are straight in it, so uneven steps are respected.
+    never
+        (batch, time, 1) steps that stay missing all the same.
 
     Returns
     -------
@@ -38,6 +42,8 @@ def interpolated(values: Tensor, present: Tensor, time: Tensor) -> tuple[Tensor,
     before = torch.where(present, place, -1).cummax(dim=1).values
     after = torch.where(present, place, steps).flip(1).cummin(dim=1).values.flip(1)
     between = ~present & (before >= 0) & (after < steps)
+    if never is not None:
+        between &= ~never
     before, after = before.clamp(min=0), after.clamp(max=steps - 1)
     moment = time[..., None].expand_as(values)
     begin, end = moment.gather(1, before), moment.gather(1, after)

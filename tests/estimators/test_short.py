@@ -83,8 +83,7 @@ def test_a_padded_window_holds_what_there_is():
     masked = Panel.from_frame(lone, fitted.schema_).pad(7)
     assert masked.lengths.tolist() == [12]
     padded = fitted.predict(lone)["y"].to_numpy()
-    direct = forecaster("error").fit(ragged(60, 50))
-    direct.policy = Policy(missing="mask")
+    direct = forecaster("error").set_params(policy__missing="mask").fit(ragged(60, 50))
     by_hand = masked.to_frame()
     np.testing.assert_allclose(direct.predict(by_hand)["y"].to_numpy(), padded, rtol=1e-6)
 

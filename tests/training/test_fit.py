@@ -7,6 +7,7 @@ import pytest
 import pytorch_lightning as pl
 import torch
 
+from tsformer.errors import MissingDependency
 from tsformer.models import Informer
 from tsformer.training import InformerModule, Training, train
 
@@ -136,3 +137,23 @@ def test_a_bar_is_shown_on_request(train_level, capfd):
 def test_half_precision_trains(train_level):
     module = train_level(precision="bf16-mixed", epochs=1)
     assert module.network.level.isfinite()
+
+
+@pytest.mark.slow
+def test_a_compiled_fit_learns_the_same_and_leaves_no_trace(make_data):
+    losses = []
+    for compiled in (False, True):
+        data = make_data(random_state=0)
+        training = Training(epochs=2, compile=compiled)
+        model = Informer(**TINY, dropout=0.0)
+        module = InformerModule(data.sizes, model, training=training, random_state=0)
+        train(module, data, training)
+        losses.append([row["validation_loss"] for row in module.history])
+        assert module.network._compiled_call_impl is None
+    np.testing.assert_allclose(*losses, rtol=1e-3)
+
+
+def test_compiling_without_a_compiler_says_so(run, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(MissingDependency, match="C\\+\\+ compiler"):
+        run(compile=True)

@@ -1,17 +1,20 @@
 """One fit: a quiet Lightning run that leaves nothing behind."""
 
 import logging
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from typing import Any, cast
 
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
 from pytorch_lightning.utilities.exceptions import SIGTERMException
+from torch import nn
 
+from tsformer.errors import MissingDependency
 from tsformer.training.data import WindowDataModule
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
@@ -50,7 +53,8 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
             num_sanity_val_steps=0,
         )
         try:
-            trainer.fit(module, datamodule=data)
+            with _compiled(module.network) if training.compile else nullcontext():
+                trainer.fit(module, datamodule=data)
         except SIGTERMException:
             raise
         except SystemExit as stopped:
@@ -59,6 +63,21 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
             module.trainer = None
         if trainer.interrupted:
             raise KeyboardInterrupt
+
+
+@contextmanager
+def _compiled(network: nn.Module) -> Iterator[None]:
+    """Run the network compiled inside the block; what is kept of it is as it was."""
+    if not any(map(shutil.which, ("c++", "g++", "clang++", "cl"))):
+        raise MissingDependency(
+            "Training(compile=True) needs a C++ compiler, and none is found: install g++ or clang++,"
+            " or leave it out"
+        )
+    network.compile()
+    try:
+        yield
+    finally:
+        network._compiled_call_impl = None  # torch has no word for it
 
 
 def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:

@@ -1,5 +1,8 @@
 import logging
 import random
+import subprocess
+import sys
+import textwrap
 import time
 
 import numpy as np
@@ -140,17 +143,24 @@ def test_half_precision_trains(train_level):
 
 
 @pytest.mark.slow
-def test_a_compiled_fit_learns_the_same_and_leaves_no_trace(make_data):
-    losses = []
-    for compiled in (False, True):
-        data = make_data(random_state=0)
-        training = Training(epochs=2, compile=compiled)
-        model = Informer(**TINY, dropout=0.0)
-        module = InformerModule(data.sizes, model, training=training, random_state=0)
-        train(module, data, training)
-        losses.append([row["validation_loss"] for row in module.history])
-        assert module.network._compiled_call_impl is None
-    np.testing.assert_allclose(*losses, rtol=1e-3)
+def test_a_compiled_fit_learns_the_same_and_leaves_no_trace():
+    # in a process of its own: the shape checks of the test run do not compile
+    code = """
+        import numpy as np
+        from tsformer import Forecaster, Training
+        from tsformer.models import Transformer
+        model = Transformer(d_model=8, n_heads=1, d_ff=8, encoder_layers=1, dropout=0.0)
+        losses = []
+        for compiled in (False, True):
+            training = Training(epochs=2, compile=compiled)
+            forecaster = Forecaster(model, horizon=3, context=12, training=training)
+            noise = np.random.default_rng(0).normal(size=120)
+            forecaster.fit((np.sin(np.arange(120.0) * 0.7) + noise)[:, None])
+            assert forecaster.network_._compiled_call_impl is None
+            losses.append(forecaster.history_["validation_loss"])
+        np.testing.assert_allclose(*losses, rtol=1e-2)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
 
 def test_compiling_without_a_compiler_says_so(run, monkeypatch):

@@ -70,14 +70,17 @@ def _compiled(network: nn.Module) -> Iterator[None]:
     """Run the network compiled inside the block; what is kept of it is as it was."""
     if not any(map(shutil.which, ("c++", "g++", "clang++", "cl"))):
         raise MissingDependency(
-            "Training(compile=True) needs a C++ compiler, and none is found: install g++ or clang++,"
-            " or leave it out"
+            "Training(compile=True) needs a C++ compiler, and none is found: install g++ or"
+            " clang++, or leave it out"
         )
-    network.compile()
-    try:
-        yield
-    finally:
-        network._compiled_call_impl = None  # torch has no word for it
+    with warnings.catch_warnings():
+        # torch's compiler uses parts of torch that torch itself warns of
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"torch\.")
+        network.compile()
+        try:
+            yield
+        finally:
+            network._compiled_call_impl = None  # torch has no word for it
 
 
 def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:

@@ -63,8 +63,8 @@ class Training(Params):
         "Train once more, on all rows, for the best number of epochs found.", default=False
     )
     compile: bool = param(
-        "Compile the network for the time of a fit; needs a C++ compiler and takes a minute or more,"
-        " which long fits of large networks may win back.",
+        "Compile the network for the time of a fit; needs a C++ compiler and takes a minute or"
+        " more, which long fits of large networks may win back.",
         default=False,
     )
     max_time: float | None = param("Seconds after which training stops.", default=None, above=0)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tsformer.errors import FrameError, InfiniteValues, ParameterError, SeriesTooShort
-from tsformer.frames import BoxCox, Clip, Log1p, Panel, Policy, Schema, Shift
+from tsformer.frames import Asinh, BoxCox, Clip, Log1p, Panel, Policy, Schema, Shift
 from tsformer.frames.transforms import apply_all, fit_all
 
 TRANSFORMS = {
@@ -360,3 +360,11 @@ class TestShift:
     def test_a_lag_of_0_is_refused(self):
         with pytest.raises(ParameterError, match="lag must be at least 1"):
             Shift(0).apply(one([1, 2]))
+
+
+@pytest.mark.parametrize(
+    "wrong", [BoxCox((None, 0.5)), Asinh((None, 0.0)), Asinh(scale=(1.0, 0.0))]
+)
+def test_a_number_for_each_column_means_for_each(wrong):
+    with pytest.raises(ParameterError, match="must be"):
+        wrong.check()

@@ -1,7 +1,7 @@
 """The inverse hyperbolic sine of the target: a logarithm that also takes zero and negatives."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from tsformer.errors import ParameterError
 from tsformer.frames.chain import Transform
 from tsformer.frames.panel import Panel
+from tsformer.frames.per_column import by_column, check_numbers
 from tsformer.params import KW_ONLY, param, params
 
 __all__ = ["Asinh"]
@@ -57,15 +58,8 @@ class Asinh(Transform):
     def check(self) -> None:
         """Raise ``ParameterError`` unless offsets are finite and scales positive."""
         super().check()
-        for name, least in (("offset", -np.inf), ("scale", 0.0)):
-            value: Any = getattr(self, name)
-            if value is None:
-                continue
-            for one in value if isinstance(value, (tuple, list)) else [value]:
-                fine = isinstance(one, (int, float)) and np.isfinite(one) and one > least
-                if not fine:
-                    word = "positive and finite" if name == "scale" else "finite"
-                    raise ParameterError(f"Asinh({name}={value!r}): {name} must be {word}")
+        check_numbers(self, "offset")
+        check_numbers(self, "scale", positive=True)
 
     def fit(self, panel: Panel, ends: ArrayLike) -> Self:
         """Find median and median absolute deviation of each column, unless they are given."""
@@ -78,7 +72,7 @@ class Asinh(Transform):
             offset = tuple(_median(column) for column in seen.T)
         scale = self.scale
         if scale is None:
-            off = np.abs(seen - _by_column(offset, panel, "offset"))
+            off = np.abs(seen - by_column(type(self)(offset), "offset", panel))
             scale = tuple(_spread(column) for column in off.T)
         return type(self)(offset, scale=scale)
 
@@ -98,7 +92,7 @@ class Asinh(Transform):
         self.check()
         if self.offset is None or self.scale is None:
             raise ParameterError(f"{self!r} has not learnt offset and scale yet: call fit first")
-        return _by_column(self.offset, panel, "offset"), _by_column(self.scale, panel, "scale")
+        return by_column(self, "offset", panel), by_column(self, "scale", panel)
 
 
 def _median(values: Floats) -> float:
@@ -111,13 +105,3 @@ def _spread(deviations: Floats) -> float:
     known = deviations[~np.isnan(deviations)]
     median = _median(known) / _NORMAL
     return median or (float(known.mean()) if known.any() else 1.0)
-
-
-def _by_column(value: float | tuple[float, ...], panel: Panel, name: str) -> Floats:
-    given, columns = np.asarray(value, np.float64), panel.target.shape[1]
-    if given.ndim and len(given) != columns:
-        raise ParameterError(
-            f"Asinh({name}={value!r}): {len(given)} numbers for {columns} target columns"
-            f" {panel.target_names}"
-        )
-    return np.broadcast_to(given, (columns,))

@@ -7,7 +7,7 @@ that forecasts means, ``Point("squared")``, comes back too low.
 """
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from tsformer.errors import FrameError, InfiniteValues, ParameterError, SeriesTo
 from tsformer.frames.chain import Inverse, Transform, apply_all, fit_all
 from tsformer.frames.checks import shown
 from tsformer.frames.panel import Panel
+from tsformer.frames.per_column import by_column, check_numbers
 from tsformer.frames.power import from_power, likeliest_power, to_power
 from tsformer.params import KW_ONLY, param, params
 
@@ -94,15 +95,8 @@ class BoxCox(Transform):
     def check(self) -> None:
         """Raise ``ParameterError`` unless powers are finite and units positive."""
         super().check()
-        for name, least in (("power", -np.inf), ("unit", 0.0)):
-            value: Any = getattr(self, name)
-            if value is None:
-                continue
-            for one in value if isinstance(value, (tuple, list)) else [value]:
-                fine = isinstance(one, (int, float)) and np.isfinite(one) and one > least
-                if not fine:
-                    word = "positive and finite" if name == "unit" else "finite"
-                    raise ParameterError(f"BoxCox({name}={value!r}): {name} must be {word}")
+        check_numbers(self, "power")
+        check_numbers(self, "unit", positive=True)
 
     def fit(self, panel: Panel, ends: ArrayLike) -> Self:
         """Find the power of each column, unless it is given.
@@ -146,10 +140,10 @@ class BoxCox(Transform):
         self.check()
         if self.power is None:
             raise ParameterError("BoxCox(power=None) has not learnt its power yet: call fit first")
-        return _by_column(self.power, panel, "power")
+        return by_column(self, "power", panel)
 
     def _log_units(self, panel: Panel) -> Floats:
-        logs: Floats = np.log(_by_column(1.0 if self.unit is None else self.unit, panel, "unit"))
+        logs: Floats = np.log(by_column(self, "unit", panel))
         return logs
 
 
@@ -292,16 +286,6 @@ def _positive_logs(panel: Panel) -> Floats:
     _refuse(panel, panel.target <= 0, f"BoxCox takes values above 0. {cure}")
     logs: Floats = np.log(panel.target)
     return logs
-
-
-def _by_column(value: float | tuple[float, ...], panel: Panel, name: str) -> Floats:
-    given, columns = np.asarray(value, np.float64), panel.target.shape[1]
-    if given.ndim and len(given) != columns:
-        raise ParameterError(
-            f"BoxCox({name}={value!r}): {len(given)} numbers for {columns} target columns"
-            f" {panel.target_names}"
-        )
-    return np.broadcast_to(given, (columns,))
 
 
 def _latest(values: Floats, starts: Ints, lag: int) -> Floats:

@@ -8,7 +8,7 @@ import torch
 from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, backtest
 from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.frames import Panel, Shift
-from tsformer.models import Linear
+from tsformer.models import InvertedTransformer, Linear
 from tsformer.training import Training
 from tsformer.windows import WindowDataset
 
@@ -109,3 +109,18 @@ def test_entrants_that_ignore_different_rows_are_not_compared():
             {"a": SeasonalNaive(horizon=2, policy=policy), "b": Drift(horizon=2)},
             weekly(98),
         )
+
+
+def test_half_precision_is_judged_as_full_precision_is():
+    random = np.random.default_rng(0)
+    frame = weekly(200).assign(x=random.normal(size=200))
+    frame["y"] = 100 * frame["x"] + 0.01 * random.normal(size=200)
+    model = InvertedTransformer(d_model=8, n_heads=1, d_ff=8, encoder_layers=1)
+    losses = [
+        Forecaster(
+            model, horizon=2, context=7, schema=Schema(target="y", known="x"),
+            training=Training(epochs=2, learning_rate=1e-6, precision=precision),
+        ).fit(frame).history_["validation_loss"].to_numpy()
+        for precision in ("32-true", "bf16-mixed")
+    ]  # fmt: skip
+    np.testing.assert_allclose(losses[1], losses[0], rtol=0.1)

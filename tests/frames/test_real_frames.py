@@ -202,7 +202,7 @@ def test_stallion_has_roles_of_every_kind():
     some = first_series(frame, stallion.schema, 60)  # the network, on fewer series
     data, held = cut(some, stallion.schema, 6)
     forecast_of(network, data, held, stallion.schema)
-    with pytest.raises(MissingColumn, match="'price_regular'"):
+    with pytest.raises(MissingColumn, match="'easter_day'"):
         network.predict(future=held[["series", "date", "christmas"]])
 
 

@@ -250,3 +250,14 @@ def test_a_flat_past_leaves_what_is_beside_alone():
     skip = LinearSkip(4, 2, beside=1, targets=2)
     skip.fit_ridge(made, made, beside=lambda batch: hints[id(batch)])
     assert skip.weight.isfinite().all() and skip.beside_weight.isfinite().all()
+
+
+def test_autocasting_leaves_the_forecast_exact():
+    skip = LinearSkip(8, 3, beside=1, targets=2)
+    made = batches(TRUTH, noise=1.0)
+    hints = {id(one): one.future_target.mean(1, keepdim=True) for one in made}
+    skip.fit_ridge(made, made, beside=lambda batch: hints[id(batch)])
+    one = made[0]
+    exact = skip(one.past_target, one.past_observed, hints[id(one)])
+    with torch.autocast("cpu", torch.bfloat16):
+        assert skip(one.past_target, one.past_observed, hints[id(one)]).equal(exact)

@@ -110,3 +110,10 @@ def test_the_time_of_an_epoch_is_about_what_it_takes(rows):
 def test_an_array_and_a_dataset_frame_are_described():
     assert describe(np.arange(60.0)).facts["rows"] == "60"
     assert "passengers" in str(describe(tsformer.load_dataset("air_passengers").frame))
+
+
+def test_a_value_that_only_the_rows_kept_for_validation_hold():
+    frame = clean()
+    frame.iloc[-1, 0] = 1e300
+    report = describe(frame, horizon=7)
+    assert report.exit_code == 2 and "does not fit float32" in str(report)

@@ -90,7 +90,7 @@ def test_origins_keep_the_phase_of_a_forecast_after_the_data(gap, validation, ma
 
 def test_a_stride_that_leaves_no_window_says_so(make_data):
     with pytest.raises(SeriesTooShort, match="and a stride of 100 up to 99 more"):
-        make_data(stride=100, validation=60)
+        make_data(stride=100, validation=None)
 
 
 def test_without_validation_there_is_no_loader(make_data):
@@ -126,3 +126,15 @@ def test_sizes_are_those_of_the_windows(make_data):
     data = make_data()
     assert (data.sizes.context, data.sizes.horizon) == (8, 2)
     assert data.sizes.known > 0
+
+
+def test_a_stride_leaves_a_window_to_validate_by():
+    lengths = np.array([400])
+    cut = {"context": 30, "horizon": 7}
+    for stride, gap, least in ((1, 0, 7), (24, 0, 24), (5, 0, 10), (24, 3, 21), (7, 2, 12)):
+        with pytest.raises(ParameterError, match=f"give at least {least}"):
+            validation_rows(lengths, least - 1 if least > 7 else 6, **cut, stride=stride, gap=gap)
+        panel = Panel.from_frame(np.arange(400.0))
+        data = WindowDataModule(panel, **cut, gap=gap, stride=stride, validation=least)
+        assert len(data.validation) == 1
+        assert validation_rows(lengths, 0.001, **cut, stride=stride, gap=gap).tolist() == [least]

@@ -256,8 +256,14 @@ class Forecaster(PanelForecaster):
 
         validation = self._settings.validation
         if not isinstance(validation, pd.DataFrame):
-            reach = self.context_ + self.gap_
-            return validation_rows(panel.lengths, validation, context=reach, horizon=self.horizon_)
+            return validation_rows(
+                panel.lengths,
+                validation,
+                context=self.context_,
+                horizon=self.horizon_,
+                gap=self.gap_,
+                stride=self._settings.stride,
+            )
         added = Panel.from_frame(validation, self.schema_, self.policy_, like=panel)
         rows = np.zeros(panel.n_series, dtype=np.int64)
         places = panel.ids.get_indexer(added.ids)  # -1 for a series that was left out as too short

@@ -100,13 +100,17 @@ class LinearSkip(nn.Module):
         observed: Bool[Tensor, "batch context target"],
         beside: Float[Tensor, "batch number target"] | None = None,
     ) -> Float[Tensor, "batch horizon target"]:
-        """Return the forecast, in the units of ``past``; ``beside`` only if it was announced."""
-        features, level = self.look(past, observed)
-        forecast = (features.mT @ self.weight).mT + level
-        if self.beside_weight is None or beside is None:
-            return forecast
-        # targets lead, so that one product a target serves the batch
-        return forecast + (beside.movedim(-1, 0) @ self.beside_weight).movedim(0, -1)
+        """Return the forecast, in the units of ``past``; ``beside`` only if it was announced.
+
+        Autocasting is switched off: a ridge solution rounded to bfloat16 is no solution.
+        """
+        with torch.autocast(past.device.type, enabled=False):
+            features, level = self.look(past, observed)
+            forecast = (features.mT @ self.weight).mT + level
+            if self.beside_weight is None or beside is None:
+                return forecast
+            # targets lead, so that one product a target serves the batch
+            return forecast + (beside.movedim(-1, 0) @ self.beside_weight).movedim(0, -1)
 
     @torch.no_grad()
     def fit_ridge(

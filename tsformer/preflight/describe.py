@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tsformer.errors import SeriesTooShort
+from tsformer.errors import FrameError
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.frames import Panel, Policy, Schema
 from tsformer.frames.clock import name_of
@@ -20,7 +20,7 @@ from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
-from tsformer.windows import WindowDataset, WindowIndex
+from tsformer.windows import PanelScales, WindowDataset, WindowIndex
 
 __all__ = ["Description", "describe"]
 
@@ -121,7 +121,7 @@ def describe(
     facts = _facts(panel)
     try:
         facts |= _cost(panel, steps, context, model, found)
-    except SeriesTooShort as error:
+    except FrameError as error:
         found.append(Finding("error", str(error)))
     ranked = sorted(found, key=lambda one: ("error", "warning", "note").index(one.level))
     return Description(facts, tuple(ranked), _series(panel))
@@ -154,6 +154,8 @@ def _cost(
     found: list[Finding],
 ) -> dict[str, str]:
     """Windows, memory and time; short series and late covariates go to ``found``."""
+    from tsformer.training import validation_rows  # loads Lightning
+
     context = context or default_context(panel, horizon, short=panel.policy.short)
     needed = context + horizon
     short = panel.lengths < needed
@@ -171,7 +173,9 @@ def _cost(
         )  # fmt: skip
     made = model or default_model(panel, context, horizon)
     index = WindowIndex.of_rows(panel.starts, context=context, horizon=horizon)
-    windows = WindowDataset(panel, context=context, horizon=horizon, index=index)
+    kept = validation_rows(panel.lengths, "auto", context=context, horizon=horizon)
+    scales = PanelScales.fit(panel, panel.lengths - kept)  # as a fit would
+    windows = WindowDataset(panel, context=context, horizon=horizon, scales=scales, index=index)
     return {
         "windows": f"{len(index):,} of context {context} and horizon {horizon}",
         "memory": f"{_bytes(panel) / 1e6:,.1f} MB for the data",

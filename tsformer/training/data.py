@@ -92,7 +92,9 @@ class WindowDataModule(pl.LightningDataModule):
         self.random_state = random_state
         rows = validation
         if not isinstance(rows, np.ndarray):
-            rows = validation_rows(panel.lengths, rows, context=context + gap, horizon=horizon)
+            rows = validation_rows(
+                panel.lengths, rows, context=context, horizon=horizon, gap=gap, stride=stride
+            )
         self.validation_rows = rows
         self.ends = panel.lengths - rows
         cut: dict[str, Any] = {"context": context, "horizon": horizon, "gap": gap}
@@ -129,7 +131,13 @@ class WindowDataModule(pl.LightningDataModule):
 
 
 def validation_rows(
-    lengths: Integers, validation: float | int | str | None, *, context: int, horizon: int
+    lengths: Integers,
+    validation: float | int | str | None,
+    *,
+    context: int,
+    horizon: int,
+    gap: int = 0,
+    stride: int = 1,
 ) -> Integers:
     """How many of the latest rows of each series are kept for validation.
 
@@ -138,9 +146,11 @@ def validation_rows(
     lengths
         (series,) rows of each series.
     validation
-        None or 0: none. A fraction below 1: that share, at least one horizon. A number of rows.
-        ``"auto"``: a fifth of the rows, at least one horizon; none in a series that would be
+        None or 0: none. A fraction below 1: that share, at least one window. A number of rows.
+        ``"auto"``: a fifth of the rows, at least one window; none in a series that would be
         left without a training window.
+    context, horizon, gap, stride
+        Of the windows. With a stride the latest one may end before the data do.
 
     Raises
     ------
@@ -154,25 +164,28 @@ def validation_rows(
     """
     if validation is None or validation == 0:
         return np.zeros_like(lengths)
+    least = -(-(gap + horizon) // stride) * stride - gap  # the first row of the latest window
+    needed = context + gap + horizon
     if validation == "auto":
-        rows = np.maximum(np.ceil(0.2 * lengths).astype(np.int64), horizon)
-        return np.where(lengths - rows >= context + horizon, rows, 0)
+        rows = np.maximum(np.ceil(0.2 * lengths).astype(np.int64), least)
+        return np.where(lengths - rows >= needed, rows, 0)
     share = float(validation)
     if share < 1:
-        rows = np.maximum(np.ceil(share * lengths).astype(np.int64), horizon)
+        rows = np.maximum(np.ceil(share * lengths).astype(np.int64), least)
     else:
         rows = np.full_like(lengths, int(share))
-    if share >= 1 and share < horizon:
+    if share >= 1 and share < least:
+        steps = f" at a stride of {stride}" if stride > 1 else ""
         raise ParameterError(
-            f"validation={validation!r} rows hold no window of horizon {horizon}: "
-            f"give at least {horizon}"
+            f"validation={validation!r} rows hold no window of horizon {horizon}{steps}: "
+            f"give at least {least}"
         )
-    fits = lengths - rows >= context + horizon
+    fits = lengths - rows >= needed
     if not fits.any():
         raise ParameterError(
             f"validation={validation!r} leaves no training window: the longest series has "
-            f"{lengths.max()} rows, context {context} + horizon {horizon} need "
-            f"{context + horizon} before the validation rows"
+            f"{lengths.max()} rows, context {context + gap} + horizon {horizon} need "
+            f"{needed} before the validation rows"
         )
     return np.where(fits, rows, 0)
 

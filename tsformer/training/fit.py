@@ -10,11 +10,12 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytorch_lightning as pl
+import torch
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
 from pytorch_lightning.utilities.exceptions import SIGTERMException
-from torch import nn
 
 from tsformer.errors import MissingDependency
+from tsformer.models import Network
 from tsformer.training.data import WindowDataModule
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
@@ -66,7 +67,7 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
 
 
 @contextmanager
-def _compiled(network: nn.Module) -> Iterator[None]:
+def _compiled(network: Network) -> Iterator[None]:
     """Run the network compiled inside the block; what is kept of it is as it was."""
     if not any(map(shutil.which, ("c++", "g++", "clang++", "cl"))):
         raise MissingDependency(
@@ -76,11 +77,12 @@ def _compiled(network: nn.Module) -> Iterator[None]:
     with warnings.catch_warnings():
         # torch's compiler uses parts of torch that torch itself warns of
         warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"torch\.")
-        network.compile()
+        # what training calls; some networks do not go through ``forward`` there
+        network.supervise = torch.compile(network.supervise)  # type: ignore[method-assign]
         try:
             yield
         finally:
-            network._compiled_call_impl = None  # torch has no word for it
+            del network.supervise  # the attribute, not the method behind it
 
 
 def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:

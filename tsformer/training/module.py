@@ -84,8 +84,9 @@ class ForecastModule(pl.LightningModule):
                 self.scale_windows,
             )
             self.eval()
-            for index, batch in enumerate(validation):
-                self.validation_step(batch, index)
+            with self.trainer.precision_plugin.val_step_context():  # judged as later epochs are
+                for index, batch in enumerate(validation):
+                    self.validation_step(batch, index)
             self.train()
         loss = float(self._mean("validation"))
         if not math.isnan(loss):

@@ -18,6 +18,7 @@ from tsformer.estimators import (
     naive_scale,
     windows_of,
 )
+from tsformer.estimators.forecasts import checked_levels
 from tsformer.evaluation.entrants import fitted_before, named_entrants, read_sources
 from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
@@ -113,7 +114,7 @@ def backtest(
     >>> result.forecasts.columns.tolist()
     ['forecaster', 'cutoff', 'series', 'time', 'step', 'target', 'actual', 'forecast']
     """
-    levels = _levels(quantiles)
+    levels = tuple(sorted(set(checked_levels(quantiles))))
     names = checked_metrics(metrics, levels)
     schema, split = None, named_split(split, data)
     if isinstance(data, Dataset):
@@ -251,13 +252,6 @@ def _horizon(
                 f"horizon={horizon}."
             )
     return horizon
-
-
-def _levels(quantiles: Sequence[float] | None) -> tuple[float, ...]:
-    levels = tuple(sorted({float(level) for level in quantiles or ()}))
-    if any(not 0 < level < 1 for level in levels):
-        raise ParameterError(f"quantiles={list(levels)}: each must lie inside (0, 1)")
-    return levels
 
 
 def _units(panel: Panel, block: Block) -> tuple[Floats, Floats]:

@@ -29,8 +29,8 @@ class Attempt(NamedTuple):
 def read_on(data: Any, schema: Schema | None, policy: Policy) -> Attempt:
     """Read a frame as ``fit`` would; after an error, set aside what caused it and read again.
 
-    Repeated rows are dropped, infinite and missing values masked, absent rows put back: so that one
-    look finds all of it. Other errors end the reading.
+    Repeated rows are dropped, a neighbour stands in for an infinite value, missing values are
+    masked, absent rows put back: so that one look finds all of it. Other errors end the reading.
     """
     errors: list[FrameError] = []
     options = policy.get_params()

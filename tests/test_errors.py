@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tsformer import errors
+from tsformer.cures import Cure
 
 ERRORS = [getattr(errors, name) for name in errors.__all__]
 
@@ -22,7 +23,8 @@ def drawn() -> dict[str, tuple[str, ...]]:
         path = [*path[:depth], name]
         parent = (path[-2],) if depth else ()
         own = (builtin,) if builtin else ()
-        tree[name] = parent + own or ("Exception",)
+        curable = ("_Curable",) if not depth and name != "MissingDependency" else ()
+        tree[name] = parent + curable + own
     return tree
 
 
@@ -32,7 +34,11 @@ def test_the_drawn_tree_is_the_real_one() -> None:
 
 
 def test_every_error_is_listed() -> None:
-    defined = [name for name, value in vars(errors).items() if inspect.isclass(value)]
+    defined = [
+        name
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and value.__module__ == errors.__name__ and name[0] != "_"
+    ]
     assert sorted(defined) == errors.__all__
 
 
@@ -44,5 +50,15 @@ def test_a_message_survives_as_it_is(kind: type[Exception]) -> None:
 
 
 def test_everything_but_a_missing_package_is_caught_by_the_base() -> None:
-    others = [kind for kind in ERRORS if not issubclass(kind, errors.TsformerError)]
+    bases = (errors.TsformerError, errors.TsformerWarning)
+    others = [kind for kind in ERRORS if not issubclass(kind, bases)]
     assert others == [errors.MissingDependency]
+
+
+@pytest.mark.parametrize("kind", [one for one in ERRORS if issubclass(one, errors._Curable)])
+def test_cures_survive_pickling(kind: type[Exception]) -> None:
+    cure = Cure("Say which", {"schema__time": "day"})
+    there = pickle.loads(pickle.dumps(kind("Two could be it.", cure)))
+    assert str(there) == 'Two could be it. Say which: schema=Schema(time="day").'
+    assert there.cures == (cure,)
+    assert there.message == "Two could be it."

@@ -29,18 +29,26 @@
 
     MissingDependency(ImportError)        names the extra to install
 
+    TsformerWarning(UserWarning)
+    ├── DataWarning                       something in the data that was read, but not as it stands
+    └── ForecastWarning                   a forecaster that is worse than it looks
+
 A message says what was found (series, column in quotes, first bad row or stamp, count), what is
-allowed, and what to do.
+allowed, and what to do. What to do is kept as data, too: see :class:`tsformer.cures.Cure`.
 """
+
+from tsformer.cures import Cure
 
 __all__ = [
     "ChecksumMismatch",
+    "DataWarning",
     "DatasetError",
     "DownloadFailed",
     "DuplicateColumn",
     "DuplicateTimestamp",
     "EmptyFrame",
     "ForecastError",
+    "ForecastWarning",
     "FrameError",
     "InfiniteValues",
     "MissingColumn",
@@ -53,6 +61,7 @@ __all__ = [
     "ShapeError",
     "TrainingFailed",
     "TsformerError",
+    "TsformerWarning",
     "UnknownDataset",
     "UnknownSeries",
     "WrongFrequency",
@@ -62,8 +71,38 @@ __all__ = [
 ]
 
 
-class TsformerError(Exception):
-    """Base of every error of this library."""
+class _Curable(Exception):
+    """A message followed by what can be done, which is also kept as data."""
+
+    def __init__(self, message: object = "", *cures: Cure) -> None:
+        super().__init__(" ".join([str(message), *(cure.python() for cure in cures)]))
+        self.message = str(message)
+        self.cures = cures
+
+    @property
+    def cure(self) -> Cure | None:
+        """The first of ``cures``, if there is any."""
+        return self.cures[0] if self.cures else None
+
+
+class TsformerError(_Curable):
+    """Base of every error of this library.
+
+    Attributes
+    ----------
+    message : str
+        What was found, without the cures.
+    cures : tuple of Cure
+        What can be done, best first; ``str(error)`` ends with them as lines of Python.
+
+    Examples
+    --------
+    >>> error = WrongTime("two columns could be it.", Cure("Say which", {"schema__time": "d"}))
+    >>> str(error)
+    'two columns could be it. Say which: schema=Schema(time="d").'
+    >>> error.cure.options()
+    'Say which: --time d.'
+    """
 
 
 class FrameError(TsformerError, ValueError):
@@ -163,3 +202,15 @@ class ModelFileError(TsformerError):
 
 class MissingDependency(ImportError):
     """An optional package is needed; the message names the extra to install."""
+
+
+class TsformerWarning(_Curable, UserWarning):
+    """Base of every warning of this library; it has cures as errors have."""
+
+
+class DataWarning(TsformerWarning):
+    """Something in the data was read, but not as it stands."""
+
+
+class ForecastWarning(TsformerWarning):
+    """A forecaster is worse, or less sure, than it looks."""

@@ -12,7 +12,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Each room with the rooms right below it; what these may import, it may import too.
 BELOW = {
-    "errors": (),
+    "cures": (),
+    "errors": ("cures",),
     "_lazy": ("errors",),
     "params": ("_lazy",),
     "frames": ("params",),
@@ -42,7 +43,7 @@ HOMES = {
     "distributed": {"scale"},
     "typer": {"cli"},
 }
-TORCHLESS = {"__init__", "__main__", "_lazy", "errors", "params", "frames", "datasets"}
+TORCHLESS = {"__init__", "__main__", "_lazy", "cures", "errors", "params", "frames", "datasets"}
 # Loaded when first used, because they are heavy; elsewhere an import inside a function dodges a
 # circle.
 DEFERRED = {"training", "tuning", "scale", "plots", "report"}

@@ -1,0 +1,114 @@
+"""What can be done about an error, as data: Python and the command line each word it their way."""
+
+import re
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Cure", "warn"]
+
+_VALUES = {"schema": "Schema", "policy": "Policy", "training": "Training"}
+
+
+@dataclass(frozen=True)
+class Cure:
+    """Something that mends what an error or a warning is about.
+
+    Parameters
+    ----------
+    advice
+        What to do, a sentence without its end.
+    settings
+        Parameters that do it, by path; ``...`` where the caller has to fill in the value.
+    code
+        Python that does it to the data, where no parameter can.
+    option
+        What does it on the command line, where that does not follow from the settings.
+
+    Examples
+    --------
+    >>> cure = Cure("Put absent rows back", {"policy__gaps": "mask", "policy__missing": "mask"})
+    >>> cure.python()
+    'Put absent rows back: policy=Policy(gaps="mask", missing="mask").'
+    >>> cure.options()
+    'Put absent rows back: --gaps mask --missing mask.'
+    >>> Cure("Say it", {"schema__freq": ...}).options()
+    'Say it: --freq FREQ.'
+    >>> Cure("Give more rows").options()
+    'Give more rows.'
+
+    The command line is not told what takes Python:
+
+    >>> Cure("Convert it", code='frame["y"] = frame["y"].astype(float)').options()
+    ''
+    """
+
+    advice: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
+    option: str = ""
+
+    def python(self) -> str:
+        """The advice with a line of Python to paste, if there is one."""
+        return _sentence(self.advice, self.code or _as_arguments(self.settings))
+
+    def options(self) -> str:
+        """The advice with options of the command line; empty where only Python would do."""
+        shown = self.option or _as_options(self.settings)
+        return "" if self.code and not shown else _sentence(self.advice, shown)
+
+
+def warn(warning: Warning) -> None:
+    """Warn at the line of the caller's code that called into this library."""
+    depth, frame = 2, sys._getframe(1)  # 1 is this function
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(warning, stacklevel=depth)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _sentence(advice: str, shown: str) -> str:
+    return f"{advice}: {shown}." if shown else f"{advice}."
+
+
+def _as_arguments(settings: Mapping[str, Any]) -> str:
+    """Keyword arguments; ``a__b`` is an argument of the value that ``a`` stands for."""
+    parts: dict[str, list[str]] = {}
+    for path, value in settings.items():
+        part, nested, name = path.partition("__")
+        parts.setdefault(part if nested else "", []).append(
+            f"{name if nested else path}={_python_text(value)}"
+        )
+    return ", ".join(
+        f"{part}={_VALUES.get(part, part.capitalize())}({', '.join(inside)})"
+        if part
+        else ", ".join(inside)
+        for part, inside in parts.items()
+    )
+
+
+def _as_options(settings: Mapping[str, Any]) -> str:
+    return " ".join(
+        f"--{name.replace('_', '-')} {name.upper() if value is ... else _quoted(value)}"
+        for name, value in ((path.rpartition("__")[2], value) for path, value in settings.items())
+    )
+
+
+def _python_text(value: Any) -> str:
+    """Text in double quotes, as these messages quote it; everything else as it prints itself."""
+    if value is ...:
+        return "..."
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return repr(value)
+
+
+def _quoted(value: Any) -> str:
+    listed = isinstance(value, (list, tuple))
+    text = ",".join(map(str, value)) if listed else str(value)
+    return text if re.fullmatch(r"[\w.,:/+-]+", text) else '"' + text.replace('"', '\\"') + '"'

@@ -21,9 +21,9 @@ import tsformer.models
 from tsformer import Dataset, Forecaster, Policy, Training, backtest, load_dataset
 from tsformer.errors import DownloadFailed
 from tsformer.evaluation import store_result
-from tsformer.frames import Panel
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture
+from tsformer.panels import Panel
 from tsformer.windows import Sizes, WindowDataset
 
 QUESTION = "How good is each model with its default settings, and what does it cost?"

@@ -33,7 +33,6 @@ from torch.nn import functional
 from tsformer import Dataset, Policy, Training, load_dataset
 from tsformer.errors import DownloadFailed
 from tsformer.evaluation import store_result
-from tsformer.frames import Panel
 from tsformer.heads import Point, Quantiles
 from tsformer.models import Architecture, PatchTransformer, Recurrent, Transformer
 from tsformer.nn import (
@@ -44,6 +43,7 @@ from tsformer.nn import (
     recorded_weights,
     sinusoidal,
 )
+from tsformer.panels import Panel
 from tsformer.training import ForecastModule, WindowDataModule, build_network, train
 from tsformer.windows import Batch, Sizes
 

@@ -28,8 +28,8 @@ from tsformer import (
 )
 from tsformer.errors import DownloadFailed
 from tsformer.evaluation import store_result
-from tsformer.frames import Holdout
 from tsformer.models import Informer, Linear
+from tsformer.panels import Holdout
 
 QUESTION = "Does an Informer beat seasonal naive, drift and ridge regression?"
 SEED = 0

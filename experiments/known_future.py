@@ -25,8 +25,8 @@ from sklearn.base import clone
 from tsformer import Dataset, Forecaster, SeasonalNaive, Training, load_dataset
 from tsformer.estimators import windows_of
 from tsformer.evaluation import store_result
-from tsformer.frames import Schema
 from tsformer.models import InvertedTransformer, Linear
+from tsformer.panels import Schema
 
 QUESTION = "Do load and wind forecasts for the day to come lower the error of price forecasts?"
 MARKETS = ("epf_np", "epf_pjm", "epf_be")

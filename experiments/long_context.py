@@ -27,9 +27,9 @@ import torch
 from tsformer import Dataset, Forecaster, Policy, Training, backtest, load_dataset
 from tsformer.errors import DownloadFailed
 from tsformer.evaluation import store_result
-from tsformer.frames import Holdout, Panel
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, Informer, PatchTransformer, Transformer
+from tsformer.panels import Holdout, Panel
 from tsformer.training import ForecastModule, build_network
 from tsformer.windows import WindowDataset
 

@@ -38,9 +38,9 @@ import torch
 from torch import Tensor, nn
 
 from tsformer.evaluation import store_result
-from tsformer.frames import Panel
 from tsformer.heads import Point
 from tsformer.models import Architecture, Informer, PatchTransformer, Transformer
+from tsformer.panels import Panel
 from tsformer.training import ForecastModule, build_network
 from tsformer.windows import WindowDataset, window_loader
 

@@ -19,8 +19,8 @@ from sklearn.base import clone
 
 from tsformer import Forecaster, Policy, Training, backtest, load_dataset
 from tsformer.evaluation import store_result
-from tsformer.frames import Holdout, RollingOrigin
 from tsformer.models import Informer
+from tsformer.panels import Holdout, RollingOrigin
 from tsformer.tuning import Choice, Float, OptunaSearch
 
 QUESTION = "Is tuning an Informer worth it?"

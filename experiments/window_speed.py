@@ -21,7 +21,7 @@ import pandas as pd
 import torch
 
 from tsformer.evaluation import store_result
-from tsformer.frames import Panel
+from tsformer.panels import Panel
 from tsformer.windows import WindowDataset, window_loader
 
 QUESTION = "How many windows a second are gathered, and in how much memory?"

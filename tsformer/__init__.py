@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tsformer.datasets import Dataset, load_dataset
     from tsformer.estimators import Drift, Forecaster, SeasonalNaive, load
     from tsformer.evaluation import backtest
-    from tsformer.frames import Policy, Schema
+    from tsformer.panels import Policy, Schema
     from tsformer.preflight import describe
     from tsformer.training import Training
 else:
@@ -45,8 +45,8 @@ else:
             "Dataset": "tsformer.datasets",
             "Drift": "tsformer.estimators",
             "Forecaster": "tsformer.estimators",
-            "Policy": "tsformer.frames",
-            "Schema": "tsformer.frames",
+            "Policy": "tsformer.panels",
+            "Schema": "tsformer.panels",
             "SeasonalNaive": "tsformer.estimators",
             "Training": "tsformer.training",
             "backtest": "tsformer.evaluation",

@@ -16,14 +16,16 @@ BELOW = {
     "errors": ("cures",),
     "_lazy": ("errors",),
     "params": ("_lazy",),
-    "frames": ("params",),
-    "datasets": ("frames",),
-    "windows": ("frames",),
+    "time": ("params",),
+    "panels": ("time",),
+    "reading": ("panels",),
+    "datasets": ("panels",),
+    "windows": ("panels",),
     "nn": ("params",),
     "heads": ("params",),
     "models": ("windows", "nn", "heads"),
     "training": ("models",),
-    "estimators": ("training",),
+    "estimators": ("training", "reading"),
     "plots": ("params",),
     "preflight": ("estimators",),
     "evaluation": ("estimators", "datasets", "plots"),
@@ -43,7 +45,18 @@ HOMES = {
     "distributed": {"scale"},
     "typer": {"cli"},
 }
-TORCHLESS = {"__init__", "__main__", "_lazy", "cures", "errors", "params", "frames", "datasets"}
+TORCHLESS = {
+    "__init__",
+    "__main__",
+    "_lazy",
+    "cures",
+    "errors",
+    "params",
+    "time",
+    "panels",
+    "reading",
+    "datasets",
+}
 # Loaded when first used, because they are heavy; elsewhere an import inside a function dodges a
 # circle.
 DEFERRED = {"training", "tuning", "scale", "plots", "report"}

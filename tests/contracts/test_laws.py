@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tsformer import Forecaster, Policy, Schema, SeasonalNaive, Training, models
-from tsformer.frames import Panel, Scales
 from tsformer.heads import Quantiles
 from tsformer.models import (
     Architecture,
@@ -23,6 +22,7 @@ from tsformer.models import (
     Transformer,
     WindowScaling,
 )
+from tsformer.panels import Panel, Scales
 from tsformer.training import ForecastModule
 from tsformer.windows import PanelScales, WindowDataset
 

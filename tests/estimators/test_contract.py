@@ -6,7 +6,7 @@ from tsformer import Drift, Policy, Schema, SeasonalNaive
 from tsformer.errors import ForecastError, MissingFuture, ParameterError, SeriesTooShort
 from tsformer.estimators import windows_of
 from tsformer.estimators.contract import PanelForecaster
-from tsformer.frames import Panel
+from tsformer.panels import Panel
 from tsformer.params import KW_ONLY, param, params
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from tsformer.estimators.defaults import default_context, default_model
-from tsformer.frames import Panel
 from tsformer.models import Informer, Linear
+from tsformer.panels import Panel
 
 
 def panel(rows, freq):

@@ -8,9 +8,9 @@ from sklearn.model_selection import GridSearchCV
 
 from tsformer import Forecaster, Policy, Schema, Training
 from tsformer.errors import MissingValues, ParameterError, SeriesTooShort, TrainingFailed
-from tsformer.frames import Panel, RollingOrigin
 from tsformer.heads import Quantiles
 from tsformer.models import Informer, Linear
+from tsformer.panels import Panel, RollingOrigin
 from tsformer.training import InformerModule, WindowDataModule
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")

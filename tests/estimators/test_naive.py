@@ -5,7 +5,7 @@ import pytest
 from tsformer import Policy
 from tsformer.estimators import naive_scale
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
-from tsformer.frames import Panel
+from tsformer.panels import Panel
 
 NAN = np.nan
 

@@ -13,9 +13,9 @@ import tsformer
 from tsformer import Forecaster, Policy, Schema, Training
 from tsformer.errors import MissingValues, ParameterError
 from tsformer.estimators import MaskedPretrainer, PretrainedWeights
-from tsformer.frames import RollingOrigin
 from tsformer.heads import Point
 from tsformer.models import Informer, MaskedTransformer
+from tsformer.panels import RollingOrigin
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")
 

@@ -7,8 +7,8 @@ import torch
 
 from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, backtest
 from tsformer.errors import ParameterError, SeriesTooShort
-from tsformer.frames import Panel, Shift
 from tsformer.models import InvertedTransformer, Linear
+from tsformer.panels import Panel, Shift
 from tsformer.training import Training
 from tsformer.windows import WindowDataset
 

@@ -6,8 +6,8 @@ from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, backtest,
 from tsformer.errors import ParameterError
 from tsformer.estimators.reach import checked_lags, listed_transforms
 from tsformer.estimators.scaling import SCALINGS
-from tsformer.frames import BoxCox, Clip, Log1p, Shift
 from tsformer.models import Informer, Linear, Transformer
+from tsformer.panels import BoxCox, Clip, Log1p, Shift
 from tsformer.training import Training
 
 WEEK = np.array([0.0, 1.0, 4.0, 2.0, 6.0, 3.0, 5.0])

@@ -4,8 +4,8 @@ import pytest
 
 from tsformer import Forecaster, Policy
 from tsformer.errors import SeriesTooShort
-from tsformer.frames import Panel
 from tsformer.models import Linear
+from tsformer.panels import Panel
 
 
 def ragged(*lengths: int) -> pd.DataFrame:

@@ -10,8 +10,8 @@ from tsformer.datasets import load_dataset, make_series
 from tsformer.errors import ForecastError, ParameterError, SeriesTooShort
 from tsformer.estimators import Drift, Forecaster, SeasonalNaive, naive_scale
 from tsformer.evaluation import Backtest, backtest
-from tsformer.frames import Holdout, Panel, Policy, RollingOrigin, Schema
 from tsformer.models import Linear
+from tsformer.panels import Holdout, Panel, Policy, RollingOrigin, Schema
 from tsformer.params import params
 from tsformer.training import Training
 

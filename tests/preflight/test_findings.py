@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 
-from tsformer.frames import Panel, Policy, Schema
+from tsformer.panels import Panel, Policy, Schema
 from tsformer.preflight import describe
 from tsformer.preflight.findings import findings, named_rows
 

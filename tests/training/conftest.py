@@ -7,9 +7,9 @@ import torch
 from jaxtyping import config
 from torch import Tensor, nn
 
-from tsformer.frames import Panel
 from tsformer.heads import Head, Point
 from tsformer.models import Network
+from tsformer.panels import Panel
 from tsformer.training import ForecastModule, Training, WindowDataModule, train
 from tsformer.windows import Batch, Sizes
 

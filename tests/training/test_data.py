@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import ParameterError, SeriesTooShort
-from tsformer.frames import Panel, Schema
+from tsformer.panels import Panel, Schema
 from tsformer.training import WindowDataModule
 from tsformer.training.data import validation_rows
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsformer.frames import Panel, Policy, Schema
+from tsformer.panels import Panel, Policy, Schema
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from tsformer.frames import Panel, Policy
+from tsformer.panels import Panel, Policy
 from tsformer.windows import PanelScales, WindowDataset, bend, unbend
 
 CUT = {"context": 8, "horizon": 3}

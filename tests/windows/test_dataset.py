@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader, RandomSampler
 
-from tsformer.frames import Panel, Policy, Schema
+from tsformer.panels import Panel, Policy, Schema
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex, sizes_of
 
 CONTEXT, HORIZON = 4, 2

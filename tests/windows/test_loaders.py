@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tsformer.frames import Panel
+from tsformer.panels import Panel
 from tsformer.windows import SeededSampler, SeriesSampler, WindowDataset, WindowIndex, window_loader
 
 

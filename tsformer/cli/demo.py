@@ -119,8 +119,8 @@ def _backtested(frame: "pd.DataFrame", settings: Settings) -> "Backtest":
     from tsformer.datasets import read_recipe
     from tsformer.estimators import Forecaster
     from tsformer.evaluation import backtest
-    from tsformer.frames import Policy
     from tsformer.models import Informer
+    from tsformer.panels import Policy
     from tsformer.training import Training
 
     forecaster = Forecaster(

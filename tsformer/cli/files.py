@@ -21,7 +21,7 @@ from tsformer.errors import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tsformer.frames import Holdout, Policy, Schema
+    from tsformer.panels import Holdout, Policy, Schema
 
 __all__ = ["Data", "check_output", "check_table", "read_data", "read_table", "write_table"]
 
@@ -60,7 +60,7 @@ def read_data(source: str, form: Format, roles: Roles) -> Data:
         If it is neither a file nor a data set, or a data set whose files are not here.
     """
     from tsformer.datasets import dataset_names, load_dataset
-    from tsformer.frames import Policy, Schema
+    from tsformer.panels import Policy, Schema
 
     given: dict[str, Any] = {name: getattr(roles, name) for name in ("missing", "gaps", "short")}
     given["ignore"] = _periods(roles.ignore)
@@ -221,7 +221,7 @@ def _parsed(frame: "pd.DataFrame", form: Format) -> "pd.DataFrame":
     """The frame with its time column parsed by ``--time-format``."""
     import pandas as pd
 
-    from tsformer.frames.stamps import looks_like_dates
+    from tsformer.time.stamps import looks_like_dates
 
     name = form.time or next((one for one in frame if looks_like_dates(frame[one])), None)
     if name is None:

@@ -150,8 +150,8 @@ def _draw(made: "pd.DataFrame", data: "Data", forecaster: Any, path: Path) -> st
     """Draw the first target of the first series; say so where there are more."""
     import pandas as pd
 
-    from tsformer.frames.roles import find_stamps
     from tsformer.plots import plot_forecast
+    from tsformer.reading.roles import find_stamps
 
     schema = forecaster.schema_
     target, said = schema.target[0], []

@@ -20,7 +20,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from tsformer.errors import DatasetError, MissingDependency
-from tsformer.frames import Holdout, Schema
+from tsformer.panels import Holdout, Schema
 
 __all__ = ["Column", "Recipe", "SourceFile", "TimeColumn", "Variant", "Wide"]
 

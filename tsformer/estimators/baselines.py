@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
 from tsformer.estimators.persistence import savable
-from tsformer.frames import Panel, Policy, Schema
+from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, param, params
 
 __all__ = ["Drift", "SeasonalNaive"]

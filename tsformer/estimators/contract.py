@@ -21,10 +21,10 @@ from tsformer.estimators.forecasts import (
 )
 from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import save_forecaster
-from tsformer.frames import Panel, Policy, Schema
-from tsformer.frames.naming import in_series
-from tsformer.frames.tables import as_pandas, refuse_unknown
+from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels.naming import in_series
 from tsformer.params import Params
+from tsformer.reading.tables import as_pandas, refuse_unknown
 
 __all__ = ["Forecasting", "PanelForecaster"]
 

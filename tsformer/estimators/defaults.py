@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from tsformer.frames import Panel
-from tsformer.frames.season import season_length
 from tsformer.models import Architecture, Informer, Linear
+from tsformer.panels import Panel
+from tsformer.time.season import season_length
 
 __all__ = ["default_context", "default_model"]
 

@@ -20,10 +20,10 @@ from tsformer.estimators.reach import checked_lags, listed_transforms
 from tsformer.estimators.scaling import SCALINGS, Scaling
 from tsformer.estimators.short import long_enough, padded, without_short
 from tsformer.estimators.skill import skill
-from tsformer.frames import Panel, Policy, Schema, Transform
-from tsformer.frames.chain import apply_all, fit_all
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
+from tsformer.panels import Panel, Policy, Schema, Transform
+from tsformer.panels.chain import apply_all, fit_all
 from tsformer.params import KW_ONLY, param, params
 from tsformer.training import Training
 from tsformer.windows import PanelScales, WindowDataset, bend, unbend

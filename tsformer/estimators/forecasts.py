@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsformer.errors import ForecastError, ParameterError
-from tsformer.frames import Panel
-from tsformer.frames.naming import in_series
+from tsformer.panels import Panel
+from tsformer.panels.naming import in_series
 
 __all__ = ["Forecasts", "checked_levels", "forecast_columns", "refuse_nonfinite", "windows_of"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.frames import Panel
-from tsformer.frames.season import season_length
+from tsformer.panels import Panel
+from tsformer.time.season import season_length
 
 __all__ = ["naive_scale", "seasonal_history", "seasonal_naive", "usable_season"]
 

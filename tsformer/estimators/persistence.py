@@ -21,13 +21,13 @@ import safetensors
 import safetensors.numpy
 import torch
 
-from tsformer import frames, heads, models
+from tsformer import heads, models, panels
 from tsformer.errors import ModelFileError
-from tsformer.frames import Panel, Policy, Scales, Schema
-from tsformer.frames.clock import as_freq, name_of
-from tsformer.frames.layout import Layout
 from tsformer.models import Network
+from tsformer.panels import Panel, Policy, Scales, Schema
 from tsformer.params import Params
+from tsformer.reading.layout import Layout
+from tsformer.time.freq import as_freq, name_of
 from tsformer.training import Training
 from tsformer.windows import PanelScales, sizes_of
 
@@ -49,7 +49,7 @@ _VALUES: dict[str, type[Any]] = {
     for kind in (
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
-        *_parts(frames, frames.Transform),
+        *_parts(panels, panels.Transform),
         Policy,
         Schema,
         Training,

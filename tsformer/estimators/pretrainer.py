@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from tsformer.errors import ParameterError
 from tsformer.estimators.defaults import default_context
 from tsformer.estimators.scaling import SCALINGS
-from tsformer.frames import Panel, Policy, Schema
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, MaskedTransformer
 from tsformer.models.masked import MaskedNetwork, Rebuilding
+from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.training import Training
 

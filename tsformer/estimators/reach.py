@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tsformer.errors import ParameterError
-from tsformer.frames import Clip, Transform
+from tsformer.panels import Clip, Transform
 
 __all__ = ["checked_lags", "listed_transforms"]
 

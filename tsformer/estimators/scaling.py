@@ -2,8 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-from tsformer.frames.scales import ScalesKind
 from tsformer.nn.scaling import Scaling as WindowKind
+from tsformer.panels.scales import ScalesKind
 
 __all__ = ["SCALINGS", "Scaling", "Steps"]
 

@@ -7,9 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tsformer.errors import SeriesTooShort
-from tsformer.frames import Panel
-from tsformer.frames.checks import shown
-from tsformer.frames.naming import in_series
+from tsformer.panels import Panel
+from tsformer.panels.naming import in_series
+from tsformer.reading.checks import shown
 
 __all__ = ["LEFT_OUT", "long_enough", "padded", "without_short"]
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecasts import windows_of
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
-from tsformer.frames import Panel, Scales
+from tsformer.panels import Panel, Scales
 from tsformer.windows import WindowIndex
 
 __all__ = ["skill"]

@@ -12,7 +12,7 @@ from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.estimators import PanelForecaster, SeasonalNaive
 from tsformer.estimators.short import LEFT_OUT
 from tsformer.evaluation.plan import Block, Plan, Source
-from tsformer.frames import Panel, Schema
+from tsformer.panels import Panel, Schema
 
 __all__ = ["fitted_before", "named_entrants", "read_sources"]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError
-from tsformer.frames import Holdout, Panel, Policy, RollingOrigin, Schema
-from tsformer.frames.reader import as_frame, read_ids
-from tsformer.frames.roles import resolve
+from tsformer.panels import Holdout, Panel, Policy, RollingOrigin, Schema
+from tsformer.reading.reader import as_frame, read_ids
+from tsformer.reading.roles import resolve
 
 __all__ = ["Block", "Plan", "Skip", "Source", "make_plan", "named_split"]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecasts, windows_of
 from tsformer.evaluation.metrics import METRICS, Totals
-from tsformer.frames import Panel
-from tsformer.frames.clock import advance
+from tsformer.panels import Panel
+from tsformer.time.freq import advance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,9 +12,9 @@ from tsformer.errors import (
     MissingValues,
     WrongFrequency,
 )
-from tsformer.frames import Panel, Policy, Schema
-from tsformer.frames.reader import as_frame, read_ids
-from tsformer.frames.roles import resolve
+from tsformer.panels import Panel, Policy, Schema
+from tsformer.reading.reader import as_frame, read_ids
+from tsformer.reading.roles import resolve
 
 __all__ = ["Attempt", "read_on"]
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from tsformer.errors import FrameError
 from tsformer.estimators.defaults import default_context, default_model
-from tsformer.frames import Panel, Policy, Schema
-from tsformer.frames.clock import name_of
-from tsformer.frames.season import season_length
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, WindowScaling
+from tsformer.panels import Panel, Policy, Schema
 from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
+from tsformer.time.freq import name_of
+from tsformer.time.season import season_length
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex

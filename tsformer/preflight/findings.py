@@ -8,9 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
-from tsformer.frames import Panel
-from tsformer.frames.checks import shown
-from tsformer.frames.repeats import is_name
+from tsformer.panels import Panel
+from tsformer.reading.checks import shown
+from tsformer.reading.repeats import is_name
 
 __all__ = ["Finding", "constant_series", "findings", "named_rows"]
 

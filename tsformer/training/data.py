@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
 from tsformer.errors import ParameterError, SeriesTooShort
-from tsformer.frames import Panel
-from tsformer.frames.scales import ScalesKind
+from tsformer.panels import Panel
+from tsformer.panels.scales import ScalesKind
 from tsformer.windows import (
     Batch,
     PanelScales,

@@ -13,8 +13,8 @@ from sklearn.base import clone
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
-from tsformer.frames import Panel
 from tsformer.models import Linear
+from tsformer.panels import Panel
 from tsformer.params import KW_ONLY, Params, param, params
 
 __all__ = ["UNKNOWN", "Choice", "Dimension", "Float", "Int", "auto_space", "given", "read_space"]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from tsformer.frames import Panel, Scales
-from tsformer.frames.naming import in_row, in_series
-from tsformer.frames.scales import ScalesKind
+from tsformer.panels import Panel, Scales
+from tsformer.panels.naming import in_row, in_series
+from tsformer.panels.scales import ScalesKind
 from tsformer.windows.batch import Batch, Sizes
 from tsformer.windows.bending import bend
 from tsformer.windows.filling import interpolated
@@ -121,7 +121,7 @@ class WindowDataset(Dataset[Batch]):
     Examples
     --------
     >>> import numpy as np
-    >>> from tsformer.frames import Panel
+    >>> from tsformer.panels import Panel
     >>> windows = WindowDataset(Panel.from_frame(np.arange(10.0)), context=4, horizon=2)
     >>> len(windows)
     5

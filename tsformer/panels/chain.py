@@ -1,0 +1,118 @@
+"""What a transform of the target is, and several of them in a row, undone in reverse order."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tsformer.panels.panel import Panel
+from tsformer.params import Params
+
+__all__ = ["Inverse", "Transform", "apply_all", "fit_all"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Inverse = Callable[[Floats, Ints, Ints], Floats]
+"""Values (n, horizon, target, level), series (n,) and origins (n,) to values in the first units."""
+
+
+class Transform(Params, ABC):
+    """An increasing map of the target, and the way back.
+
+    What it learns are its parameters: ``fit`` gives a value of the same class with them filled in.
+    """
+
+    @property
+    def memory(self) -> int:
+        """How many rows before a row its new value depends on."""
+        return 0
+
+    def fit(self, panel: Panel, ends: ArrayLike) -> Self:
+        """Learn from the first ``ends`` (series,) rows of each series and from nothing else.
+
+        Returns
+        -------
+        Transform
+            A value with nothing left to learn; itself where there was nothing.
+        """
+        return self
+
+    @abstractmethod
+    def apply(self, panel: Panel) -> Panel:
+        """A panel with the transformed target; the given one stays as it is."""
+
+    @abstractmethod
+    def invert(self, values: Floats, panel: Panel, series: Ints, origins: Ints) -> Floats:
+        """Undo :meth:`apply` on forecasts.
+
+        Parameters
+        ----------
+        values
+            ``(n, horizon, target, level)`` in transformed units.
+        panel
+            As it was before :meth:`apply`; nothing at or after an origin is looked at.
+        series, origins
+            ``(n,)`` positions of series, and rows within them of the first forecast step.
+        """
+
+    def check_reach(self, steps: int) -> None:
+        """Raise ``ParameterError`` if forecasts so far ahead (gap and horizon) have no inverse."""
+        return
+
+
+def fit_all(
+    transforms: Sequence[Transform], panel: Panel, ends: ArrayLike
+) -> tuple[Transform, ...]:
+    """Fit each transform on what the earlier ones make of the first ``ends`` rows of each series.
+
+    Examples
+    --------
+    >>> from tsformer.panels import Log1p, Shift
+    >>> panel = Panel.from_frame(np.arange(1.0, 9.0))
+    >>> fit_all([Log1p(), Shift(4)], panel, [8])
+    (Log1p(), Shift(lag=4))
+    """
+    fitted: list[Transform] = []
+    for transform in transforms:
+        transform.check()
+        fitted.append(transform.fit(panel, ends))
+        panel = fitted[-1].apply(panel)
+    return tuple(fitted)
+
+
+def apply_all(transforms: Sequence[Transform], panel: Panel) -> tuple[Panel, Inverse]:
+    """Apply fitted transforms one after the other.
+
+    Returns
+    -------
+    Panel
+        In the units of the last one.
+    Inverse
+        Undoes all of them on forecasts ``(n, horizon, target, level)``, given series and origins
+        ``(n,)``: the last first, each with the panel it was applied to.
+
+    Examples
+    --------
+    >>> from tsformer.panels import Log1p, Shift
+    >>> panel = Panel.from_frame(np.array([1.0, 3.0, 7.0, 15.0]))
+    >>> changed, inverse = apply_all([Log1p(), Shift(2)], panel)
+    >>> changed.target.ravel().round(3).tolist()
+    [nan, nan, 1.386, 1.386]
+    >>> values = changed.target[2:].reshape(1, 2, 1, 1)
+    >>> inverse(values, np.array([0]), np.array([2])).round(9).ravel().tolist()
+    [7.0, 15.0]
+    """
+    applied: list[tuple[Transform, Panel]] = []
+    for transform in transforms:
+        applied.append((transform, panel))
+        panel = transform.apply(panel)
+
+    def inverse(values: Floats, series: Ints, origins: Ints) -> Floats:
+        values = np.asarray(values, np.float64)
+        for transform, before in reversed(applied):
+            values = transform.invert(values, before, series, origins)
+        return values
+
+    return panel, inverse

@@ -1,0 +1,350 @@
+"""The one form in which data travels: ragged series laid end to end, in the caller's units."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from tsformer.panels.cutting import clipped, picked
+from tsformer.panels.policy import Policy
+from tsformer.panels.room import blank_known, earlier_stamps, rows_before, with_rows
+from tsformer.panels.schema import Schema
+from tsformer.reading.future import blank_future, read_future
+from tsformer.reading.layout import Layout
+from tsformer.reading.reader import read
+from tsformer.reading.values import written
+from tsformer.time.calendar import calendar_features
+from tsformer.time.freq import Freq, advance, label_of
+from tsformer.time.stamps import as_moment, elapsed
+
+__all__ = ["Panel"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Ragged series laid end to end, sorted by series and time, in the caller's units.
+
+    Made by :meth:`from_frame`. Values are float64 and NaN where missing; nothing shares memory
+    with the caller's frame.
+
+    Attributes
+    ----------
+    schema
+        The roles of all columns, fully resolved: tuples of names, and the frequency.
+    layout
+        How the caller's frame was laid out.
+    ids
+        ``(series,)`` sorted names of the series.
+    starts
+        ``(series + 1,)`` first row of each series, and the number of rows.
+    stamps
+        ``(rows,)`` in the caller's unit and zone, or whole numbers.
+    freq
+        The step between rows.
+    target, past, known
+        ``(rows, columns)`` numbers, in the order of the schema; the calendar is not in ``known``.
+    static
+        ``(series, columns)``.
+    past_codes, known_codes, static_codes
+        Categorical covariates as whole numbers; 0 is unknown or missing.
+    levels
+        Categorical column to its words; the code of a word is its position, from 1.
+    weight
+        ``(rows,)`` how much each row counts in training.
+    masked
+        ``(rows,)`` which rows were put back or are ignored: never filled, whatever the policy.
+    policy
+        What was done about missing values and rows, and what windows are to do.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"ds": pd.date_range("2024-01-01", periods=4), "y": [1, 2, 3, 4]})
+    >>> panel = Panel.from_frame(frame)
+    >>> panel
+    Panel(1 series, 4 rows, freq='D', target=('y',))
+    >>> panel.tail(2).to_frame()
+              ds    y
+    0 2024-01-03  3.0
+    1 2024-01-04  4.0
+    """
+
+    schema: Schema
+    layout: Layout
+    ids: pd.Index
+    starts: Ints
+    stamps: pd.Index
+    freq: Freq
+    target: Floats
+    past: Floats
+    known: Floats
+    static: Floats
+    past_codes: Ints
+    known_codes: Ints
+    static_codes: Ints
+    levels: dict[str, tuple[str, ...]]
+    weight: Floats
+    masked: NDArray[np.bool_]
+    policy: Policy = field(default_factory=Policy)
+
+    @classmethod
+    def from_frame(
+        cls,
+        data: Any,
+        schema: Schema | None = None,
+        policy: Policy | None = None,
+        *,
+        like: "Panel | None" = None,
+    ) -> "Panel":
+        """Check a frame and read it.
+
+        Parameters
+        ----------
+        data
+            A wide frame with a time index or column, a long frame, a frame with (series, time)
+            rows, a ``Series``, or an array or list of lists whose rows are time. Tables of polars,
+            pyarrow and others are read as pandas frames, and answers are pandas frames.
+        schema
+            Roles; what it leaves open is inferred and logged.
+        policy
+            What to do with missing values and rows; refused by default.
+        like
+            A panel that was read before: schema, frequency and vocabularies are taken from it,
+            columns are matched by name, and further columns are ignored with a warning.
+
+        Raises
+        ------
+        FrameError
+            One of its kinds; the message names series, column, first bad row and a cure.
+        """
+        return cls(**read(data, schema, policy, like=like))
+
+    def __repr__(self) -> str:
+        freq = "irregular" if self.irregular else label_of(self.freq)
+        return (
+            f"Panel({self.n_series} series, {self.n_rows} rows, freq={freq!r},"
+            f" target={self.target_names})"
+        )
+
+    @property
+    def n_series(self) -> int:
+        """How many series there are."""
+        return len(self.starts) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows all series have together."""
+        return len(self.stamps)
+
+    @property
+    def lengths(self) -> Ints:
+        """``(series,)`` number of rows of each."""
+        return np.diff(self.starts)
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the columns of ``target``."""
+        return self.names("target")
+
+    def names(self, role: str) -> tuple[str, ...]:
+        """Names of the columns of ``target``, ``past``, ``known`` or ``static``."""
+        return tuple(name for name in getattr(self.schema, role) if name not in self.levels)
+
+    def code_names(self, role: str) -> tuple[str, ...]:
+        """Names of the columns of ``past_codes``, ``known_codes`` or ``static_codes``."""
+        return tuple(name for name in getattr(self.schema, role) if name in self.levels)
+
+    @property
+    def irregular(self) -> bool:
+        """Whether the stamps have no beat; ``freq`` is then their median gap."""
+        return self.schema.freq == "irregular"
+
+    @cached_property
+    def _calendar(self) -> tuple[tuple[str, ...], NDArray[np.float32]]:
+        days_off: Any = self.schema.holidays
+        periods = self.layout.period is not None
+        return calendar_features(self.stamps, self.freq, days_off, periods=periods)
+
+    @property
+    def calendar(self) -> NDArray[np.float32]:
+        """``(rows, features)`` what the stamps alone say; see :func:`calendar_features`."""
+        return self._calendar[1]
+
+    @property
+    def times(self) -> Floats:
+        """``(rows,)`` steps since the first row of the series; fractions where irregular.
+
+        >>> days = pd.DatetimeIndex(["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-07"])
+        >>> frame = pd.DataFrame({"y": [1.0, 2.0, 3.0, 4.0]}, index=days)
+        >>> Panel.from_frame(frame, Schema(freq="irregular")).times.tolist()
+        [0.0, 1.0, 2.0, 6.0]
+        """
+        first = self.starts[:-1].repeat(self.lengths)
+        if not self.irregular:
+            return (np.arange(self.n_rows) - first).astype(np.float64)
+        return elapsed(self.stamps, first, self.freq)
+
+    @property
+    def calendar_names(self) -> tuple[str, ...]:
+        """Names of the columns of ``calendar``."""
+        return self._calendar[0]
+
+    def take(self, begin: ArrayLike, end: ArrayLike | None = None) -> "Panel":
+        """Keep rows ``begin`` to ``end`` of each series; a series left empty is dropped.
+
+        Parameters
+        ----------
+        begin, end
+            Row numbers from the start of each series, ``end`` excluded: one number for all, where
+            a negative one counts from the end as in a slice, or ``(series,)`` numbers.
+        """
+        lengths = self.lengths
+        low = clipped(begin, lengths)
+        high = lengths if end is None else clipped(end, lengths)
+        kept = np.maximum(high - low, 0)
+        series = np.flatnonzero(kept > 0)
+        first = self.starts[:-1][series] + low[series]
+        return replace(self, **picked(self, series, first, kept[series]))
+
+    def head_until(self, ends: ArrayLike) -> "Panel":
+        """Keep the first ``ends`` rows of each series."""
+        return self.take(0, ends)
+
+    def tail(self, rows: int) -> "Panel":
+        """Keep the last rows of each series, or all it has."""
+        return self.take(np.maximum(self.lengths - rows, 0))
+
+    def select(self, series: ArrayLike) -> "Panel":
+        """Keep these series, by position and in this order."""
+        chosen = np.atleast_1d(np.asarray(series))
+        if chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(chosen)
+        chosen = chosen.astype(np.int64)
+        first = self.starts[:-1][chosen]
+        return replace(self, **picked(self, chosen, first, self.lengths[chosen]))
+
+    def row_of(self, stamp: Any) -> Ints:
+        """``(series,)`` row number of a stamp within each series, -1 where it has none."""
+        row = self.count_before(stamp)
+        return np.where(self.count_through(stamp) > row, row, np.int64(-1))
+
+    def count_before(self, stamp: Any) -> Ints:
+        """``(series,)`` number of rows with an earlier stamp: where to cut all series at once."""
+        return self._count(self.stamps < as_moment(stamp, self.stamps))
+
+    def count_through(self, stamp: Any) -> Ints:
+        """``(series,)`` number of rows with this stamp or an earlier one."""
+        return self._count(self.stamps <= as_moment(stamp, self.stamps))
+
+    def future_stamps(self, horizon: int) -> pd.Index:
+        """``(series * horizon,)`` the stamps that follow each series."""
+        last = self.stamps[self.starts[1:] - 1].repeat(horizon)
+        steps = np.tile(np.arange(1, horizon + 1, dtype=np.int64), self.n_series)
+        return advance(last, steps, self.freq)
+
+    def extend(self, horizon: int, future: Any = None, *, blank: bool = False) -> "Panel":
+        """Append the rows to forecast to each series.
+
+        Parameters
+        ----------
+        horizon
+            How many rows.
+        future
+            A frame with the known covariates of those rows, matched by series, stamp and name;
+            further rows and columns are ignored. Without a series column its rows hold for every
+            series.
+        blank
+            Leave the known covariates of the new rows missing instead of asking for them.
+
+        Returns
+        -------
+        Panel
+            Target and past covariates are NaN in the new rows.
+
+        Raises
+        ------
+        MissingFuture
+            If a known covariate lacks a row or a value.
+        """
+        stamps = self.future_stamps(horizon)
+        counts = np.full(self.n_series, horizon, np.int64)
+        if blank:
+            known = blank_known(self, len(stamps))
+        else:
+            known = read_future(self, stamps, horizon, future)
+        return replace(self, **with_rows(self, counts, stamps, known))
+
+    def pad(self, rows: ArrayLike) -> "Panel":
+        """Put rows before each series: nothing is known of them but their stamps.
+
+        Parameters
+        ----------
+        rows
+            How many: one number for all, or ``(series,)`` numbers.
+
+        Returns
+        -------
+        Panel
+            The stamps count back along the frequency. Targets and covariates are NaN in the new
+            rows, codes 0 and weights 1.
+
+        Examples
+        --------
+        >>> days = pd.date_range("2024-03-04", periods=3, freq="B")  # from a Monday on
+        >>> frame = pd.DataFrame({"y": [1, 2, 3]}, index=days)
+        >>> panel = Panel.from_frame(frame, Schema(freq="B")).pad(2)
+        >>> [str(day.date()) for day in panel.stamps[:2]], panel.target[:3, 0].tolist()
+        (['2024-02-29', '2024-03-01'], [nan, nan, 1.0])
+        """
+        counts = rows_before(self, rows)
+        if not counts.any():
+            return self
+        stamps = earlier_stamps(self, counts)
+        known = blank_known(self, len(stamps))
+        return replace(self, **with_rows(self, counts, stamps, known, before=True))
+
+    def future_frame(self, horizon: int) -> pd.DataFrame:
+        """The frame of known covariates that :meth:`extend` asks for, to be filled in.
+
+        Returns
+        -------
+        DataFrame
+            In the caller's layout: series and time of the rows to forecast, and the known columns,
+            NaN for numbers and missing text for words.
+        """
+        return blank_future(self, horizon)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Everything with a role, in the caller's layout; numbers are float64."""
+        columns = written(self)
+        ordered = {name: columns[name] for name in self.layout.columns if name in columns}
+        counts = self.lengths
+        return self.layout.build(ordered, stamps=self.stamps, ids=self.ids, counts=counts)
+
+    def frame_of(self, values: Floats, names: list[str], *, stamps: pd.Index) -> pd.DataFrame:
+        """Lay forecasts out as the caller's frame was.
+
+        Parameters
+        ----------
+        values
+            ``(series, horizon, columns)``.
+        names
+            One per column.
+        stamps
+            ``(series * horizon,)``, such as :meth:`future_stamps`.
+        """
+        series, horizon, _ = values.shape
+        flat = values.reshape(series * horizon, -1)
+        columns: dict[str, Any] = {name: flat[:, place] for place, name in enumerate(names)}
+        counts = np.full(series, horizon, np.int64)
+        return self.layout.build(columns, stamps=stamps, ids=self.ids, counts=counts)
+
+    def _count(self, rows: NDArray[np.bool_]) -> Ints:
+        totals = np.concatenate([[0], np.cumsum(rows, dtype=np.int64)])
+        counted: Ints = totals[self.starts[1:]] - totals[self.starts[:-1]]
+        return counted

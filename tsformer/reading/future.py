@@ -1,0 +1,254 @@
+"""Known covariates of the rows to forecast, matched by series, stamp and name."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tsformer.errors import (
+    DuplicateTimestamp,
+    InfiniteValues,
+    MissingColumn,
+    MissingFuture,
+    WrongType,
+)
+from tsformer.panels.naming import in_series
+from tsformer.reading.checks import Places, check_columns, is_categorical, shown, to_floats
+from tsformer.reading.converted import say_numbers
+from tsformer.reading.reader import as_frame, read_ids, refuse_other_ids, same_kind
+from tsformer.reading.roles import Spot
+from tsformer.reading.values import decode, encode, warn_unseen
+from tsformer.time.stamps import is_dates, looks_like_dates, read_stamps
+
+if TYPE_CHECKING:
+    from tsformer.panels.panel import Panel
+
+__all__ = ["blank_future", "read_future"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> tuple[Floats, Ints]:
+    """Read the known covariates at ``stamps``, ``horizon`` for each series of the panel.
+
+    Returns
+    -------
+    known, known_codes
+        ``(series * horizon, columns)`` each.
+
+    Raises
+    ------
+    MissingFuture
+        Naming series, column and the first stamp without a value.
+    """
+    rows = len(stamps)
+    names = panel.schema.known
+    if not names:
+        if future is not None:
+            _refuse_past(panel, as_frame(future)[0])
+        return np.zeros((rows, 0)), np.zeros((rows, 0), np.int64)
+    if future is None:
+        raise MissingFuture(
+            f"the columns {', '.join(map(repr, names))} are known in advance, so that a forecast"
+            f" needs them for {horizon} more rows{in_series(panel, 0)}, from {stamps[0]} to"
+            f" {stamps[horizon - 1]}. Pass them: future=frame with time"
+            f"{' and series' if panel.layout.series_in != 'nowhere' else ''} and these columns."
+        )
+    frame = _named(panel, future)
+    check_columns(frame)
+    _refuse_past(panel, frame)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise MissingColumn(f"the future frame has no column {', '.join(map(repr, missing))}")
+    places, shared = _places(panel, frame)
+    place = _matched(places, stamps, horizon, shared=shared)
+    _refuse_late(panel, place, stamps, horizon, places, shared=shared)
+    return _values(panel, frame, place, stamps, horizon, places)
+
+
+def blank_future(panel: "Panel", horizon: int) -> pd.DataFrame:
+    """A frame for :func:`read_future` in the caller's layout, the known columns still missing."""
+    stamps = panel.future_stamps(horizon)
+    blank: dict[str, Any] = {name: np.full(len(stamps), np.nan) for name in panel.names("known")}
+    nothing = np.zeros(len(stamps), np.int64)
+    blank |= {name: decode(nothing, panel.levels[name]) for name in panel.code_names("known")}
+    ordered = {name: blank[name] for name in panel.layout.columns if name in blank}
+    counts = np.full(panel.n_series, horizon, np.int64)
+    return panel.layout.build(ordered, stamps=stamps, ids=panel.ids, counts=counts)
+
+
+def _named(panel: "Panel", future: Any) -> pd.DataFrame:
+    """Name the columns of an array: the known ones, in order, from the first row to forecast."""
+    frame, array = as_frame(future)
+    if not array:
+        return frame
+    names = list(panel.schema.known)
+    if frame.shape[1] != len(names) or panel.n_series != 1:
+        raise WrongType(
+            f"a future array has one row per step and one column for each of"
+            f" {', '.join(map(repr, names))}; this one has the shape {frame.shape}. For several"
+            " series pass a frame."
+        )
+    following = panel.future_stamps(len(frame))
+    return frame.set_axis(names, axis=1).set_axis(following, axis=0)
+
+
+def _refuse_past(panel: "Panel", frame: pd.DataFrame) -> None:
+    given = [name for name in panel.schema.past if name in frame.columns]
+    for name in given:
+        if frame[name].notna().any():
+            raise WrongType(
+                f"column {name!r} is a past covariate, not known in advance, but the future frame"
+                f" holds it in {int(frame[name].notna().sum())} rows. Leave it out:"
+                f' future.drop(columns="{name}"), or declare it: Schema(known=...).'
+            )
+
+
+def _places(panel: "Panel", frame: pd.DataFrame) -> tuple[Places, bool]:
+    """Position in the panel (or -1) and stamp of each future row; whether rows name no series."""
+    time = _time_spot(panel, frame)
+    given = same_kind(read_stamps(time.values(frame), time.column)[0], panel)
+    codes = np.zeros(len(frame), np.int64)
+    named: pd.Index | None = None
+    spot = _series_spot(panel, frame, time, given)
+    if spot is not None:
+        own, ids = read_ids(spot, frame)
+        refuse_other_ids(ids, panel)
+        codes = panel.ids.get_indexer(ids).astype(np.int64)[own]
+        named = panel.ids
+    places = Places(named, codes, given, np.arange(len(frame)))
+    same = pd.DataFrame({"series": codes, "stamp": given}).duplicated().to_numpy() & (codes >= 0)
+    if same.any():
+        raise DuplicateTimestamp(
+            f"the future frame repeats rows: {places.first(same)}. Keep one row of each, for"
+            " instance by future.drop_duplicates(...)."
+        )
+    return places, spot is None
+
+
+def _time_spot(panel: "Panel", frame: pd.DataFrame) -> Spot:
+    name = panel.schema.time
+    if name is not None and name in frame.columns:
+        return Spot(name)
+    if name is not None and name in frame.index.names:
+        return Spot(None, list(frame.index.names).index(name))
+    levels = range(frame.index.nlevels)
+    for number in levels:
+        level = frame.index.get_level_values(number)
+        if is_dates(level) or looks_like_dates(level):
+            return Spot(None, number)
+    if name is not None and panel.layout.time_in == "column":
+        raise MissingColumn(f"the future frame has no time column {name!r}")
+    return Spot(None, frame.index.nlevels - 1)
+
+
+def _series_spot(panel: "Panel", frame: pd.DataFrame, time: Spot, given: pd.Index) -> Spot | None:
+    """Where the series stand; ``None`` where the rows hold for all of them."""
+    if panel.layout.series_in == "nowhere":
+        return None
+    name = panel.schema.series
+    if name is not None and name in frame.columns:
+        return Spot(name)
+    if name is not None and name in frame.index.names:
+        return Spot(None, list(frame.index.names).index(name))
+    if frame.index.nlevels == 2 and time.column is None:
+        return Spot(None, 1 - time.level)
+    if given.is_unique:
+        return None
+    what = "index level for the series" if name is None else f"series column {name!r}"
+    raise MissingColumn(
+        f"the future frame has no {what}, and its stamps repeat (first:"
+        f" {given[int(given.duplicated().argmax())]}). Name the series of each row, or give one row"
+        " a stamp, which holds for every series."
+    )
+
+
+def _matched(places: Places, stamps: pd.Index, horizon: int, *, shared: bool) -> Ints:
+    """``(series * horizon,)`` the future row of each row to forecast, or -1."""
+    assert places.stamps is not None
+    rows = np.flatnonzero(places.series >= 0)
+    if not len(rows):
+        return np.full(len(stamps), -1, np.int64)
+    wanted, given = _in_one_unit(stamps, places.stamps[rows])
+    if shared:
+        return pd.Index(given).get_indexer(pd.Index(wanted)).astype(np.int64)
+    series = np.arange(len(stamps), dtype=np.int64) // horizon
+    here = pd.MultiIndex.from_arrays([places.series[rows], given])
+    found = here.get_indexer(pd.MultiIndex.from_arrays([series, wanted]))
+    return np.where(found >= 0, rows[np.maximum(found, 0)], -1).astype(np.int64)
+
+
+def _in_one_unit(one: pd.Index, other: pd.Index) -> tuple[Ints, Ints]:
+    """Whole numbers that are equal where the stamps are."""
+    if not isinstance(one, pd.DatetimeIndex) or not isinstance(other, pd.DatetimeIndex):
+        return one.to_numpy().astype(np.int64), other.to_numpy().astype(np.int64)
+    # nanoseconds hold few centuries: only where the caller has them
+    unit: Literal["ns", "us"] = "ns" if "ns" in (one.unit, other.unit) else "us"
+    return np.asarray(one.as_unit(unit).asi8), np.asarray(other.as_unit(unit).asi8)
+
+
+def _refuse_late(
+    panel: "Panel", place: Ints, stamps: pd.Index, horizon: int, places: Places, *, shared: bool
+) -> None:
+    absent = place < 0
+    if not absent.any():
+        return
+    row = int(np.argmax(absent))
+    series = row // horizon
+    have = int((~absent[series * horizon : (series + 1) * horizon]).sum())
+    own = places.series == (0 if shared else series)
+    mine = places.stamps[own] if places.stamps is not None else []
+    span = f"; its rows go from {min(mine)} to {max(mine)}" if len(mine) else "; it has no row"
+    raise MissingFuture(
+        f"the future frame has {have} of the {horizon} rows needed{in_series(panel, series)} for"
+        f" {', '.join(map(repr, panel.schema.known))}; the first one missing is {stamps[row]}"
+        f" ({int(absent.sum())} in all){span}. Add them; make_future_frame() has all that are"
+        " needed."
+    )
+
+
+def _values(
+    panel: "Panel", frame: pd.DataFrame, place: Ints, stamps: pd.Index, horizon: int, places: Places
+) -> tuple[Floats, Ints]:
+    known = np.empty((len(place), len(panel.names("known"))))
+    codes = np.zeros((len(place), len(panel.code_names("known"))), np.int64)
+    unseen: dict[str, list[str]] = {}
+    for number, name in enumerate(panel.names("known")):
+        if is_categorical(frame[name]):
+            raise WrongType(_other_kind(frame, name, place, panel, "numbers"))
+        known[:, number] = to_floats(frame[name], name, places)[place]
+        _refuse_value(panel, name, np.isinf(known[:, number]), stamps, horizon, "inf")
+        _refuse_value(panel, name, np.isnan(known[:, number]), stamps, horizon, "NaN")
+    for number, name in enumerate(panel.code_names("known")):
+        if not is_categorical(frame[name]):
+            raise WrongType(_other_kind(frame, name, place, panel, "text"))
+        needed = frame[name].iloc[place]
+        _refuse_value(panel, name, needed.isna().to_numpy(), stamps, horizon, "NaN")
+        codes[:, number], _, unseen[name] = encode(needed, panel.levels[name])
+    warn_unseen(unseen)
+    say_numbers((name, frame[name]) for name in panel.names("known"))
+    return known, codes
+
+
+def _other_kind(frame: pd.DataFrame, name: str, place: Ints, panel: "Panel", then: str) -> str:
+    """Say what a column holds in the first row that is needed of it."""
+    return (
+        f"column {name!r} of the future frame is {frame[name].dtype}; in fit it was {then} (first:"
+        f" {shown(frame[name].iloc[int(place[0])])}{in_series(panel, 0)}, row {int(place[0])})."
+        " Convert it as it was then."
+    )
+
+
+def _refuse_value(
+    panel: "Panel", name: str, bad: NDArray[np.bool_], stamps: pd.Index, horizon: int, what: str
+) -> None:
+    if not bad.any():
+        return
+    row = int(np.argmax(bad))
+    kind = InfiniteValues if what == "inf" else MissingFuture
+    raise kind(
+        f"column {name!r} of the future frame holds {what}{in_series(panel, row // horizon)} at"
+        f" {stamps[row]} ({int(bad.sum())} such values). A forecast needs numbers there."
+    )

@@ -1,0 +1,337 @@
+"""From a frame to a panel: the one door that data comes in by."""
+
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
+
+from tsformer.errors import SeriesTooShort, WrongFrequency, WrongTime, WrongType
+from tsformer.panels.ignored import ignored_rows
+from tsformer.panels.policy import Policy
+from tsformer.panels.schema import Schema
+from tsformer.reading.checks import Places, check_columns, check_stamps, shown
+from tsformer.reading.converted import say_sorted, say_time
+from tsformer.reading.grid import Grid, find_freq, full_grid
+from tsformer.reading.late import late_columns
+from tsformer.reading.layout import Layout, refuse_output_names
+from tsformer.reading.repeats import hint
+from tsformer.reading.roles import Roles, Spot, find_stamps, resolve, resolve_like
+from tsformer.reading.tables import as_pandas, refuse_unknown
+from tsformer.reading.values import Rows, covariates, read_values
+from tsformer.time.freq import Freq, as_freq, name_of
+from tsformer.time.holidays import read_holidays
+from tsformer.time.stamps import is_text
+
+if TYPE_CHECKING:
+    from tsformer.panels.panel import Panel
+
+__all__ = ["read", "stamps_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_NAMED = ("time", "series", "weight")
+_LOG = logging.getLogger("tsformer")
+
+
+def read(
+    data: Any, schema: Schema | None, policy: Policy | None, *, like: "Panel | None" = None
+) -> dict[str, Any]:
+    """Read and check a frame: the fields of a panel; see :meth:`Panel.from_frame`."""
+    policy = Policy() if policy is None else policy
+    policy.check()
+    frame, array = as_frame(data)
+    check_columns(frame)
+    if array and like is None and len(frame) < 2:
+        raise SeriesTooShort("the array has 1 sample; a series needs more rows than that")
+    if like is None:
+        roles = resolve(frame, schema)
+    else:
+        many = like.layout.series_in != "nowhere"
+        roles = resolve_like(frame, like.schema, many=many, array=array)
+        _warn_of_extra(frame, roles, like)
+    rows = _sorted_rows(frame, roles, like, array=array)
+    check_stamps(rows.stamps, rows.starts, rows.places, hint=lambda: hint(frame, roles))
+    free = roles.schema.freq == "irregular"
+    asked = _asked_freq(roles, like)
+    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=free)
+    values = read_values(frame, roles.schema, rows, policy, like)
+    if free:
+        grid = Grid(rows.starts, rows.stamps, None)
+    else:
+        grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
+    spread = {
+        field: grid.spread(block, 0 if field.endswith("_codes") else np.nan)
+        for field, block in values.rows.items()
+    }
+    found = {
+        "freq": "irregular" if free else name_of(freq),
+        "holidays": read_holidays(roles.schema.holidays, rows.stamps),
+        "late": roles.schema.late,
+    }
+    if like is None:
+        found["late"] = _late(roles.schema, values.levels, spread, grid.starts)
+    resolved = Schema(**{**roles.schema.get_params(), **found})
+    layout = _layout(frame, roles, array=array)
+    if like is None and not array:
+        refuse_output_names(resolved, layout)
+        _log(resolved, layout)
+    if not array:
+        say_time(roles, frame)
+    return {
+        "schema": resolved,
+        "layout": layout,
+        "ids": rows.ids,
+        "starts": grid.starts,
+        "stamps": grid.stamps,
+        "freq": freq,
+        "levels": values.levels,
+        "weight": grid.spread(values.weight, 1.0)[:, 0],
+        "masked": grid.added | ignored_rows(grid.stamps, policy.ignore, warn=False),
+        "policy": policy,
+        **spread,
+        **values.series,
+    }
+
+
+def _late(
+    schema: Schema, levels: dict[str, Any], spread: dict[str, NDArray[Any]], starts: Ints
+) -> dict[str, int]:
+    plain = [name for name in schema.past if name not in levels]
+    words = [name for name in schema.past if name in levels]
+    there = np.concatenate([~np.isnan(spread["past"]), spread["past_codes"] > 0], axis=1)
+    target = ~np.isnan(spread["target"]).all(axis=1)
+    return late_columns(schema.late, [*plain, *words], there, target, starts)
+
+
+def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
+    """Take what the caller has as a frame; and whether it was an array."""
+    data = as_pandas(data)
+    if isinstance(data, pd.DataFrame):
+        if data.index.nlevels > 2:
+            raise WrongType(
+                f"the index has {data.index.nlevels} levels; rows are told apart by series and"
+                " time at most. Join the outer levels to one, or use frame.reset_index()."
+            )
+        return data, False
+    if isinstance(data, pd.Series):
+        return data.to_frame("y" if data.name is None else data.name), False
+    refuse_unknown(data)
+    values = _from_list(data) if isinstance(data, (list, tuple)) else np.asarray(data)
+    if np.iscomplexobj(values):
+        raise WrongType("Complex data not supported: the array is complex")
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2:
+        raise WrongType(
+            f"Found array with dim {values.ndim}; rows and columns are needed. Reshape your data"
+        )
+    if values.dtype.kind not in "biufO":
+        raise WrongType(f"the array is {values.dtype}; numbers are needed")
+    columns = [f"y{number}" for number in range(values.shape[1])]
+    return pd.DataFrame(values, columns=columns), True
+
+
+def _from_list(data: Any) -> NDArray[Any]:
+    try:
+        values = np.asarray(data)
+    except ValueError as problem:
+        raise WrongType(f"the list is no table: {problem}") from problem
+    _LOG.info("list of %d rows converted to an array", len(data))
+    # a stray word would make text of all numbers
+    return np.asarray(data, dtype=object) if values.dtype.kind in "US" else values
+
+
+def stamps_of(data: Any, time: str | None = None) -> pd.Index:
+    """Stamps of the rows, in the caller's order; row numbers for arrays."""
+    frame, array = as_frame(data)
+    if array:
+        return pd.RangeIndex(len(frame))
+    return find_stamps(frame, time)
+
+
+def _sorted_rows(frame: pd.DataFrame, roles: Roles, like: "Panel | None", *, array: bool) -> Rows:
+    codes = np.zeros(len(frame), np.int64)
+    ids: pd.Index = pd.RangeIndex(1)
+    named: pd.Index | None = None
+    if roles.series is not None:
+        codes, ids = read_ids(roles.series, frame)
+        named = ids
+        if like is not None:
+            refuse_other_ids(ids, like)
+    stamps = roles.stamps
+    if like is not None:
+        stamps = same_kind(stamps, like)
+    keys = stamps.asi8 if isinstance(stamps, pd.DatetimeIndex) else stamps.to_numpy()
+    before = codes[1:] == codes[:-1]
+    in_order = (codes[1:] > codes[:-1]) | (before & (keys[1:] >= keys[:-1]))
+    order = np.arange(len(frame)) if in_order.all() else np.lexsort((keys, codes))
+    if not in_order.all():
+        say_sorted(codes, keys)
+    counts = np.bincount(codes, minlength=len(ids))
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    places = Places(named, codes, None if array else stamps, order)
+    return Rows(ids, starts, stamps.take(order), order, places)
+
+
+def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:
+    """Number the series of the rows by their sorted names."""
+    values, name = spot.values(frame), spot.name(frame)
+    what = "the series level" if name is None else f"series column {name!r}"
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.dtype.categories.dtype)
+    missing = np.asarray(values.isna())
+    if missing.any():
+        raise WrongType(
+            f"{what} has no name in row {int(missing.argmax())} ({int(missing.sum())} such rows)."
+            " Name them or drop them."
+        )
+    if is_text(values):
+        values = values.astype("str")
+    elif values.dtype == np.dtype(object) and infer_dtype(values) == "integer":
+        values = values.astype(np.int64)
+    elif is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype):
+        values = pd.Index(values.to_numpy(dtype=np.int64))
+    else:
+        types = [type(one).__name__ for one in values]
+        other = np.array([one != types[0] for one in types])
+        row = int(np.argmax(other))
+        mixed = f", {types[row]} first in row {row}" if other.any() else ""
+        raise WrongType(
+            f"{what} holds {' and '.join(sorted(set(types)))}{mixed} ({shown(values[row])},"
+            f" {int(other.sum()) or len(types)} such rows); names of series are all text or all"
+            f' whole numbers. Convert it: frame["{name}"] = frame["{name}"].astype("str")'
+        )
+    codes, ids = pd.factorize(values, sort=True)
+    return codes.astype(np.int64), pd.Index(ids)
+
+
+def refuse_other_ids(ids: pd.Index, like: "Panel") -> None:
+    """Refuse names of another type: the series 1 and the series '1' are not the same."""
+    if like.layout.series_in != "nowhere" and is_text(ids) != is_text(like.ids):
+        kinds = ("text", "number")[:: 1 if is_text(ids) else -1]
+        name = like.layout.series_name
+        what = "the series level" if name is None else f"series column {name!r}"
+        place = "series" if name is None else f'frame["{name}"]'
+        raise WrongType(
+            f"{what} holds {shown(ids[0])} ({kinds[0]}) here, but {shown(like.ids[0])}"
+            f" ({kinds[1]}) in fit. Convert it:"
+            f' {place} = {place}.astype("{"str" if is_text(like.ids) else "int64"}")'
+        )
+
+
+def same_kind(stamps: pd.Index, like: "Panel") -> pd.Index:
+    """Bring stamps to the zone of a panel; refuse another kind of time."""
+    dated = isinstance(stamps, pd.DatetimeIndex)
+    if dated != isinstance(like.stamps, pd.DatetimeIndex):
+        kinds = ("dates", "whole numbers") if dated else ("whole numbers", "dates")
+        raise WrongTime(f"time is {kinds[0]} here, but was {kinds[1]} in fit")
+    if not isinstance(stamps, pd.DatetimeIndex) or not isinstance(like.stamps, pd.DatetimeIndex):
+        return stamps
+    if (stamps.tz is None) != (like.stamps.tz is None):
+        zone = like.stamps.tz or stamps.tz
+        here, there = ("no zone", f"the zone {zone}")[:: 1 if stamps.tz is None else -1]
+        raise WrongTime(
+            f"stamps have {here} here, but {there} in fit. Use dt.tz_localize to give or drop it."
+        )
+    return stamps if stamps.tz is None else stamps.tz_convert(like.stamps.tz)
+
+
+def _period_start(period: str) -> str:
+    """Spell the offset from the first moment of one period to that of the next."""
+    start = pd.period_range("2001-01-01", periods=4, freq=period).to_timestamp().freq
+    return period if start is None else str(start.freqstr)
+
+
+def _asked_freq(roles: Roles, like: "Panel | None") -> Freq | None:
+    if like is not None:
+        return like.freq
+    period = None if roles.period is None else as_freq(_period_start(roles.period))
+    if roles.schema.freq is None:
+        return period
+    if roles.schema.freq == "irregular":
+        if period is not None:
+            raise WrongFrequency(
+                f"time is periods of {roles.period!r}, which follow one another:"
+                ' Schema(freq="irregular") does not go with them. Leave it out, or make stamps of'
+                " them: frame.index.to_timestamp()"
+            )
+        return None
+    asked = as_freq(roles.schema.freq)
+    if isinstance(asked, int) == isinstance(roles.stamps, pd.DatetimeIndex):
+        kind = "dates" if isinstance(roles.stamps, pd.DatetimeIndex) else "whole numbers"
+        raise WrongFrequency(f"freq={roles.schema.freq!r} does not go with time that is {kind}")
+    if period is None or asked == period:
+        return asked
+    if isinstance(asked, int) or _as_period(asked) != pd.PeriodDtype(str(roles.period)):
+        raise WrongFrequency(
+            f"freq={roles.schema.freq!r} does not go with time that is periods of"
+            f" {roles.period!r}. Leave it out, or change the periods: .asfreq(...)"
+        )
+    return period
+
+
+def _as_period(freq: Any) -> pd.PeriodDtype | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # periods of business days are on their way out
+        try:
+            return pd.PeriodDtype(freq)
+        except (TypeError, ValueError, AttributeError):
+            return None
+
+
+def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
+    used = {roles.time.column, None if roles.series is None else roles.series.column}
+    id_dtype = None
+    if roles.series is not None:
+        given = roles.series.values(frame).dtype
+        id_dtype = given if given != np.dtype(object) else None
+    return Layout(
+        array=array,
+        time_in="index" if roles.time.column is None else "column",
+        series_in="nowhere"
+        if roles.series is None
+        else ("index" if roles.series.column is None else "column"),
+        time_name=roles.time.name(frame),
+        series_name=None if roles.series is None else roles.series.name(frame),
+        series_first=roles.series is None or roles.series.level == 0,
+        period=roles.period,
+        id_dtype=id_dtype,
+        columns=tuple(name for name in frame.columns if name not in used),
+    )
+
+
+def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: "Panel") -> None:
+    seen = {*like.layout.columns, *(getattr(like.schema, one) for one in _NAMED)}
+    seen.add(roles.time.column)
+    if roles.series is not None:
+        seen.add(roles.series.column)
+    extra = [name for name in frame.columns if name not in seen]
+    if extra:
+        shown = ", ".join(map(repr, extra[:5])) + (", ..." if len(extra) > 5 else "")
+        warnings.warn(f"columns that fit has not seen are ignored: {shown}", stacklevel=4)
+
+
+def _log(schema: Schema, layout: Layout) -> None:
+    target = tuple(schema.target or ())
+    used = {*covariates(schema), *target, schema.weight}
+    found = {
+        "series": () if layout.series_in == "nowhere" else (layout.series_name or "(index)",),
+        "time": (layout.time_name if layout.time_in == "column" else "(index)",),
+        "target": target,
+        "past": schema.past,
+        "known": schema.known,
+        "static": schema.static,
+        "weight": () if schema.weight is None else (schema.weight,),
+        "freq": (str(schema.freq).partition(":")[0],),
+        "without a role": tuple(name for name in layout.columns if name not in used),
+    }
+    _LOG.info("schema: %s", ", ".join(f"{k} {_short(v)}" for k, v in found.items() if v))
+
+
+def _short(names: Any) -> str:
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return " ".join(map(repr, names[:4])) + more

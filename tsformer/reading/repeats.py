@@ -1,0 +1,88 @@
+"""What repeated stamps may mean: a column tells series apart, or the hour stands apart."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_integer_dtype
+
+from tsformer.time.stamps import is_text
+
+if TYPE_CHECKING:
+    from tsformer.reading.roles import Roles
+
+__all__ = ["hint", "is_name", "names_rows", "tells_apart"]
+
+_HOURS = ("hour", "hours", "hr", "hr.", "hh")
+_A_STAMP = 1.5
+"""Rows at a stamp below which a few of them are rather there twice."""
+_FILLED = 0.2
+"""Of all pairs of a series and a stamp, what must be there: values of a target are all over."""
+
+
+def is_name(values: pd.Series) -> bool:
+    """Whether a column is text or categorical, as names of series mostly are, or mostly text."""
+    if values.dtype == object and len(values):
+        return sum(isinstance(one, str) for one in values) > len(values) / 2
+    return is_text(values) or isinstance(values.dtype, pd.CategoricalDtype)
+
+
+def names_rows(keys: pd.Series | pd.DataFrame) -> bool:
+    """Whether the values are rather names of rows, with less than two rows each."""
+    return 2 * len(keys.drop_duplicates()) > len(keys)
+
+
+def tells_apart(frame: pd.DataFrame, names: Sequence[str], stamps: pd.Index) -> bool:
+    """Whether no stamp repeats where these columns are the same, and they name no single rows.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"shop": ["a", "a", "b", "b"], "row": [1, 2, 3, 4]})
+    >>> day = pd.to_datetime(["2024-01-01", "2024-01-02"] * 2)
+    >>> tells_apart(frame, ["shop"], day), tells_apart(frame, ["row"], day)
+    (True, False)
+    """
+    keys = frame[list(names)].reset_index(drop=True)
+    if names_rows(keys):
+        return False
+    return not keys.assign(**{"".join(names) + " at": stamps}).duplicated().any()
+
+
+def hint(frame: pd.DataFrame, roles: "Roles") -> str:
+    """Ask what a caller may have forgotten whose stamps repeat and who named no series."""
+    given = {*roles.schema.past, *roles.schema.known, *roles.schema.static}
+    given |= {roles.schema.weight, roles.time.column}
+    free = [name for name in frame.columns if name not in given]
+    whole = [
+        name
+        for name in free
+        if is_integer_dtype(frame[name].dtype) and not is_bool_dtype(frame[name].dtype)
+    ]
+    hour = next((name for name in whole if _is_hour(frame, name, roles)), None)
+    if hour is not None:
+        time = f'frame["{roles.time.column}"]'
+        return (
+            f"The stamps have no time of day, but column {hour!r} seems to hold it. Add it:"
+            f' {time} = pd.to_datetime({time}) + pd.to_timedelta(frame["{hour}"], unit="h").'
+        )
+    names = [name for name in free if name in whole or is_name(frame[name])]
+    series = next((name for name in names if _is_series(frame, name, roles.stamps)), None)
+    if series is None:
+        return "Is a series column missing? Name it: schema=Schema(series=...)."
+    return f'Does column {series!r} tell series apart? Say so: schema=Schema(series="{series}").'
+
+
+def _is_hour(frame: pd.DataFrame, name: str, roles: "Roles") -> bool:
+    stamps = roles.stamps
+    dates = isinstance(stamps, pd.DatetimeIndex) and roles.time.column is not None
+    if name.casefold() not in _HOURS or not dates:
+        return False
+    days = bool((stamps == stamps.normalize()).all())  # type: ignore[attr-defined]
+    return days and bool(frame[name].between(0, 23).all()) and tells_apart(frame, [name], stamps)
+
+
+def _is_series(frame: pd.DataFrame, name: str, stamps: pd.Index) -> bool:
+    rows, moments = len(frame), stamps.nunique()
+    full = frame[name].nunique(dropna=False) * moments
+    dense = rows >= _A_STAMP * moments and rows >= _FILLED * full
+    return dense and tells_apart(frame, [name], stamps)

@@ -1,0 +1,310 @@
+"""Finding the roles of a frame's columns: what the schema leaves open is inferred."""
+
+import difflib
+from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_numeric_dtype
+
+from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
+from tsformer.panels.schema import Schema
+from tsformer.reading.checks import shown
+from tsformer.reading.repeats import is_name, names_rows, tells_apart
+from tsformer.time.stamps import is_dates, is_text, looks_like_dates, read_stamps
+
+__all__ = ["Roles", "Spot", "find_stamps", "resolve", "resolve_like"]
+
+_TIMES = ("ds", "timestamp", "time", "date", "datetime", "step", "t")
+_SERIES = ("unique_id", "item_id", "series_id")
+_TARGETS = {"ds": "y", "timestamp": "target"}
+
+
+class Spot(NamedTuple):
+    """A column by name, or a level of the index by number."""
+
+    column: str | None
+    level: int = 0
+
+    def values(self, frame: pd.DataFrame) -> pd.Index:
+        """Read what stands there."""
+        found: pd.Index
+        if self.column is not None:
+            found = pd.Index(frame[self.column])
+        else:
+            found = frame.index.get_level_values(self.level)
+        return found
+
+    def name(self, frame: pd.DataFrame) -> Any:
+        """Name of the column or of the level."""
+        return self.column if self.column is not None else frame.index.names[self.level]
+
+
+class Roles(NamedTuple):
+    """Where everything is."""
+
+    schema: Schema
+    time: Spot
+    series: Spot | None
+    stamps: pd.Index
+    period: str | None
+
+
+def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
+    """Fill in what the schema leaves open.
+
+    Raises
+    ------
+    MissingColumn
+        If a named column is not there; all of them are listed.
+    FrameError
+        If there are several candidates for time or series; the message has the line to paste.
+    """
+    schema = Schema() if schema is None else schema
+    schema.check()
+    declared = {role: _listed(getattr(schema, role)) for role in ("target", "known", "static")}
+    rest = schema.past == "rest"
+    declared["past"] = () if rest else _listed(schema.past)
+    named = [name for names in declared.values() for name in names]
+    named += _listed(schema.weight)
+    _refuse_missing(frame, [*named, *_listed(schema.time), *_listed(schema.series)], named)
+    _refuse_overlap([*named, *_listed(schema.time), *_listed(schema.series)])
+    time = _find_time(frame, schema, taken=named)
+    who = partial(_series_of, frame, schema, time, named)
+    stamps, period = read_stamps(time.values(frame), time.column, of=who)
+    series = _find_series(frame, schema, time, stamps, taken=named)
+    used = {*named, time.column, None if series is None else series.column}
+    free = [name for name in frame.columns if name not in used]
+    if not declared["target"]:
+        declared["target"] = _find_targets(frame, free, time, rest=rest)
+    if rest:
+        declared["past"] = tuple(name for name in free if name not in declared["target"])
+    made = Schema(
+        series=None if series is None else _text_or_none(series.name(frame)),
+        time=_text_or_none(time.name(frame)),
+        target=declared["target"],
+        known=declared["known"],
+        past=declared["past"],
+        static=declared["static"],
+        weight=schema.weight,
+        late=schema.late,
+        freq=schema.freq,
+        holidays=schema.holidays,
+    )
+    return Roles(made, time, series, stamps, period)
+
+
+def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool) -> Roles:
+    """Find the roles of a schema that was resolved before in another frame, by name."""
+    columns = [*schema.target, *schema.past, *schema.known, *schema.static]  # type: ignore[misc]
+    here = {*frame.columns, *(name for name in frame.index.names if name is not None)}
+    open_ = Schema(
+        time=schema.time if schema.time in here else None,
+        series=schema.series if schema.series in here else None,
+        target=tuple(columns) or None,
+    )
+    missing = [name for name in columns if name not in frame.columns]
+    if many and open_.series is None and schema.series is not None and frame.index.nlevels == 1:
+        missing.insert(0, schema.series)
+    if missing:
+        if array:
+            raise MissingColumn(
+                f"X has {frame.shape[1]} features, but {len(columns)} features were expected"
+            )
+        raise MissingColumn(_missing_message(frame, missing))
+    taken = [*columns, *_listed(schema.weight)]
+    time = _find_time(frame, open_, taken=taken)
+    who = partial(_series_of, frame, open_, time, taken)
+    stamps, period = read_stamps(time.values(frame), time.column, of=who)
+    series = None
+    if many or frame.index.nlevels > 1:
+        series = _find_series(frame, open_, time, stamps, taken=taken)
+    return Roles(schema, time, series, stamps, period)
+
+
+def find_stamps(frame: pd.DataFrame, time: str | None) -> pd.Index:
+    """Read the stamps of a frame, whatever else is in it."""
+    _refuse_missing(frame, _listed(time), ())
+    spot = _find_time(frame, Schema(time=time), taken=())
+    return read_stamps(spot.values(frame), spot.column)[0]
+
+
+def _listed(names: Any) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
+        raise ParameterError(f"Schema takes names of columns, not {names!r}")
+    return tuple(names)
+
+
+def _text_or_none(name: Any) -> str | None:
+    return name if isinstance(name, str) else None
+
+
+def _refuse_missing(frame: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) -> None:
+    missing = [
+        name
+        for name in names
+        if name not in frame.columns and (name in columns or name not in frame.index.names)
+    ]
+    if missing:
+        raise MissingColumn(_missing_message(frame, missing))
+
+
+def _missing_message(frame: pd.DataFrame, missing: Sequence[str]) -> str:
+    have = [str(name) for name in frame.columns]
+    close = [
+        f"{name!r} (did you mean {found[0]!r}?)"
+        if (found := difflib.get_close_matches(name, have, n=1))
+        else repr(name)
+        for name in missing
+    ]
+    shown = ", ".join(map(repr, have[:12])) + (", ..." if len(have) > 12 else "")
+    return f"the frame has no column {', '.join(close)}; its columns are {shown}"
+
+
+def _refuse_overlap(names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise ParameterError(f"Schema gives two roles to {', '.join(map(repr, twice))}; one each")
+
+
+def _find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> Spot:
+    if schema.time is not None:
+        if schema.time in frame.columns:
+            return Spot(schema.time)
+        return Spot(None, list(frame.index.names).index(schema.time))
+    levels = [Spot(None, number) for number in range(frame.index.nlevels)]
+    dated = [spot for spot in levels if is_dates(spot.values(frame))]
+    if not dated and frame.index.nlevels > 1:
+        named = [spot for spot in levels if spot.name(frame) in _TIMES]
+        worded = [spot for spot in levels if looks_like_dates(spot.values(frame))]
+        dated = named or worded or [levels[-1]]
+    if dated:
+        return dated[-1]
+    free = [name for name in frame.columns if name not in taken and name != schema.series]
+    dates = [name for name in free if is_dates(frame[name]) or looks_like_dates(frame[name])]
+    if len(dates) > 1:
+        usual = [name for name in dates if name in _TARGETS]
+        if len(usual) != 1:
+            raise WrongTime(
+                f"the columns {', '.join(map(repr, dates))} could all be the time. Say which:"
+                f' schema=Schema(time="{dates[0]}")'
+            )
+        dates = usual
+    return Spot(dates[0]) if dates else _numbered_time(frame, free)
+
+
+def _numbered_time(frame: pd.DataFrame, free: Sequence[str]) -> Spot:
+    """Find whole-number time: a column with a name that says so, or the index."""
+    if looks_like_dates(frame.index):
+        return Spot(None)
+    usual = [name for name in _TIMES if name in free]
+    keyed = any(name in frame.columns for name in _SERIES)
+    for name in usual:
+        values = frame[name]
+        whole = is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype)
+        texts = [one for one in free if one != name and is_text(frame[one])]
+        if whole and (keyed or texts or values.is_unique):
+            return Spot(name)
+        if is_float_dtype(values.dtype) and (keyed or name in ("ds", "timestamp")):
+            return Spot(name)  # read_stamps refuses it by name
+        if is_text(values):
+            return Spot(name)
+    return Spot(None)
+
+
+def _find_series(
+    frame: pd.DataFrame, schema: Schema, time: Spot, stamps: pd.Index, *, taken: Sequence[str]
+) -> Spot | None:
+    if schema.series is not None:
+        if schema.series in frame.columns:
+            return Spot(schema.series)
+        return Spot(None, list(frame.index.names).index(schema.series))
+    if time.column is None and frame.index.nlevels == 2:
+        return Spot(None, 1 - time.level)
+    free = [name for name in frame.columns if name not in taken and name != time.column]
+    for name in _SERIES:
+        if name in free and not is_dates(frame[name]):  # read_ids refuses odd types by name
+            return Spot(name)
+    if not stamps.has_duplicates:
+        return None
+    texts = [name for name in free if is_name(frame[name]) and not names_rows(frame[name])]
+    keys = [name for name in texts if tells_apart(frame, [name], stamps)]
+    if len(keys) == 1 or (len(texts) == 1 and not keys):
+        return Spot((keys or texts)[0])
+    if len(keys) > 1:
+        raise FrameError(
+            f"stamps repeat, and the columns {', '.join(map(repr, keys))} could all tell the series"
+            f' apart. Say which: schema=Schema(series="{keys[0]}")'
+        )
+    for pair in combinations(texts, 2):
+        if tells_apart(frame, pair, stamps):
+            joined = ' + "/" + '.join(f'frame["{name}"].astype("str")' for name in pair)
+            raise FrameError(
+                f"stamps repeat, and none of the columns {', '.join(map(repr, texts))} alone tells"
+                f' the series apart. Join two of them: frame["series"] = {joined}, and schema='
+                'Schema(series="series")'
+            )
+    return None
+
+
+def _series_of(
+    frame: pd.DataFrame, schema: Schema, time: Spot, taken: Sequence[str], row: int
+) -> str:
+    """Name the series of a row whose stamp cannot be read; nothing where there seems to be one."""
+    unread = pd.Index(pd.factorize(time.values(frame))[0])
+    try:
+        spot = _find_series(frame, schema, time, unread, taken=taken)
+    except FrameError:
+        return ""
+    return "" if spot is None else f" of series {shown(spot.values(frame)[row])}"
+
+
+def _find_targets(
+    frame: pd.DataFrame, free: Sequence[str], time: Spot, *, rest: bool
+) -> tuple[str, ...]:
+    usual = _TARGETS.get(str(time.column))
+    if usual in free:
+        return (str(usual),)
+    if rest:
+        raise ParameterError(
+            'Schema(past="rest") takes every column without a role: say the target, too, such as'
+            f' Schema(target="{free[0] if free else "y"}", past="rest")'
+        )
+    found = tuple(name for name in free if _could_be_target(frame[name]))
+    if found:
+        return found
+    digits = [name for name in free if is_text(frame[name]) and _all_digits(frame[name])]
+    if digits:
+        raise WrongType(
+            f"column {digits[0]!r} holds numbers as text (first: {frame[digits[0]].iloc[0]!r})."
+            f' Convert it: frame["{digits[0]}"] = pd.to_numeric(frame["{digits[0]}"])'
+        )
+    raise WrongType(
+        "there is no numeric column to forecast; the columns without another role are "
+        f"{', '.join(map(repr, free)) or '(none)'}"
+    )
+
+
+def _could_be_target(values: pd.Series) -> bool:
+    if is_bool_dtype(values.dtype):
+        return False
+    if is_numeric_dtype(values.dtype):
+        return True
+    if values.dtype != np.dtype(object):
+        return False
+    # an object column of numbers, or of numbers and a stray word, which is then refused by name
+    return pd.api.types.infer_dtype(values, skipna=True) in {
+        "integer", "floating", "decimal", "mixed-integer-float", "mixed-integer", "mixed",
+        "complex",
+    }  # fmt: skip
+
+
+def _all_digits(values: pd.Series) -> bool:
+    return bool(pd.to_numeric(values, errors="coerce").notna().mean() > 0.9)

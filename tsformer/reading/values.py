@@ -1,0 +1,287 @@
+"""Reading the value columns of a frame: numbers as numbers, words as codes."""
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tsformer.errors import WrongType
+from tsformer.panels.ignored import ignored_rows
+from tsformer.panels.policy import Policy
+from tsformer.panels.schema import Schema
+from tsformer.reading.checks import (
+    Places,
+    check_observed,
+    check_values,
+    check_weight,
+    inexact,
+    is_categorical,
+    refuse_flags,
+    shown,
+    to_floats,
+)
+from tsformer.reading.converted import listed, say_numbers
+from tsformer.time.stamps import is_text
+
+if TYPE_CHECKING:
+    from tsformer.panels.panel import Panel
+
+__all__ = [
+    "Rows",
+    "Values",
+    "covariates",
+    "decode",
+    "encode",
+    "read_values",
+    "warn_unseen",
+    "written",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_MOSTLY = 0.9
+"""Text of which more than this reads as numbers is numbers, some of them misspelt."""
+
+
+class Rows(NamedTuple):
+    """Rows in the order of series and time."""
+
+    ids: pd.Index
+    starts: Ints
+    stamps: pd.Index
+    order: Ints
+    places: Places
+
+
+class Values(NamedTuple):
+    """What the columns hold, by the field of the panel, the words of the categorical ones, weights.
+
+    The weights are ``(rows, 1)``.
+    """
+
+    rows: dict[str, NDArray[Any]]
+    series: dict[str, NDArray[Any]]
+    levels: dict[str, tuple[str, ...]]
+    weight: Floats
+
+
+def read_values(
+    frame: pd.DataFrame, schema: Schema, rows: Rows, policy: Policy, like: "Panel | None"
+) -> Values:
+    """Read and check every column with a role.
+
+    Parameters
+    ----------
+    rows
+        The order of the rows, which the values are brought into.
+    like
+        Takes the words of categorical columns from a panel that was read before.
+    """
+    coded = [name for name in covariates(schema) if is_categorical(frame[name])]
+    if like is not None:
+        _refuse_other_kinds(frame, coded, like, rows.places)
+    ignored = ignored_rows(rows.stamps, policy.ignore, warn=like is None)
+    nowhere = np.zeros_like(ignored)
+    masks = {"target": ignored, "past": ignored, "known": nowhere, "static": nowhere}
+    hidden = {name: masks[role] for role in masks for name in getattr(schema, role)}
+    codes, levels = _read_codes(frame, coded, rows, policy, like, hidden)
+    made = Values({}, {}, levels, np.ones((len(frame), 1)))
+    for name in schema.target or ():
+        refuse_flags(frame[name], name, rows.places)
+    for role in ("target", "past", "known", "static"):
+        names: tuple[str, ...] = getattr(schema, role)
+        plain = [name for name in names if name not in levels]
+        words = [name for name in names if name in levels]
+        numbers = _read_numbers(frame, plain, rows, policy, masks[role])
+        numbered = _stack([codes[name] for name in words], len(frame), np.int64)
+        if role == "static":
+            made.series["static"] = _constant(numbers, plain, rows)
+            made.series["static_codes"] = _constant(numbered, words, rows)
+            continue
+        made.rows[role] = numbers
+        if role != "target":
+            made.rows[f"{role}_codes"] = numbered
+    check_observed(made.rows["target"], schema.target or (), rows.starts, rows.places, ignored)
+    weight = _read_weight(frame, schema.weight, rows, fitting=like is None)
+    used = (*(schema.target or ()), *covariates(schema))
+    measured = [name for name in used if name not in levels]
+    _warn_of_rounding(frame, measured, rows)
+    say_numbers((name, frame[name]) for name in measured)
+    return made._replace(weight=weight)
+
+
+def covariates(schema: Schema) -> tuple[str, ...]:
+    """List the columns with a role that are not forecast."""
+    return (*schema.past, *schema.known, *schema.static)
+
+
+def _stack(columns: Sequence[NDArray[Any]], rows: int, kind: Any) -> NDArray[Any]:
+    return np.stack(columns, axis=1) if columns else np.zeros((rows, 0), kind)
+
+
+def _read_weight(frame: pd.DataFrame, name: str | None, rows: Rows, *, fitting: bool) -> Floats:
+    """1 where later data have no such column."""
+    if name is None or name not in frame.columns:
+        return np.ones((len(frame), 1))
+    weight = to_floats(frame[name], name, rows.places)[rows.order]
+    check_weight(weight, name, rows.places, fitting=fitting)
+    return weight[:, None]
+
+
+def _read_numbers(
+    frame: pd.DataFrame, names: list[str], rows: Rows, policy: Policy, ignored: Flags
+) -> Floats:
+    columns = [to_floats(frame[name], name, rows.places)[rows.order] for name in names]
+    values: Floats = _stack(columns, len(frame), np.float64)
+    check_values(values, names, rows.places, masked=policy.keeps_missing, ignored=ignored)
+    values[ignored] = np.nan
+    return values
+
+
+def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> None:
+    large = [name for name in names if inexact(frame[name])]
+    if large:
+        values = to_floats(frame[large[0]], large[0], rows.places)[rows.order]
+        first = rows.places.first(np.abs(values) >= 2**53)
+        warnings.warn(
+            f"columns {', '.join(map(repr, large))} hold whole numbers above 2**53, which float64"
+            f" rounds: {first}. Subtract what they have in common, or divide them, first.",
+            stacklevel=6,
+        )
+
+
+def _refuse_other_kinds(
+    frame: pd.DataFrame, coded: list[str], like: "Panel", places: Places
+) -> None:
+    for name in covariates(like.schema):
+        if (name in like.levels) != (name in coded):
+            now, then = ("numbers", "text")[:: 1 if name in like.levels else -1]
+            first = f"{shown(frame[name].iloc[0])}{places.at(0)}"
+            raise WrongType(
+                f"column {name!r} holds {now} here ({frame[name].dtype}, first: {first}), but held"
+                f" {then} in fit. Convert it as it was then."
+            )
+
+
+def _read_codes(
+    frame: pd.DataFrame,
+    names: list[str],
+    rows: Rows,
+    policy: Policy,
+    like: "Panel | None",
+    hidden: dict[str, Flags],
+) -> tuple[dict[str, Ints], dict[str, tuple[str, ...]]]:
+    codes: dict[str, Ints] = {}
+    levels: dict[str, tuple[str, ...]] = {}
+    unseen: dict[str, list[str]] = {}
+    for name in names:
+        values = frame[name]
+        if is_text(values) and not isinstance(values.dtype, pd.CategoricalDtype):
+            _refuse_digits(values, name, rows.places)
+        known = None if like is None else like.levels[name]
+        codes[name], levels[name], unseen[name] = encode(values, known)
+        missing = np.asarray(values.isna())
+        codes[name] = codes[name][rows.order]
+        if missing.any():
+            gaps = np.where(missing, np.nan, 0.0)[rows.order, None]
+            masked = policy.keeps_missing
+            check_values(gaps, [name], rows.places, masked=masked, ignored=hidden[name])
+        codes[name][hidden[name]] = 0
+    warn_unseen(unseen)
+    return codes, levels
+
+
+def encode(
+    values: pd.Series, known: tuple[str, ...] | None
+) -> tuple[Ints, tuple[str, ...], list[str]]:
+    """Number the words of a categorical column from 1; 0 for a missing or an unknown one.
+
+    Returns
+    -------
+    codes, levels
+        A number for each row, and the words in the order of their numbers.
+    unseen
+        Words that are not among the ``known`` ones.
+    """
+    coded = isinstance(values.dtype, pd.CategoricalDtype)
+    category = (values if coded else values.astype("str")).astype("category")
+    words = [str(one) for one in category.cat.categories]
+    levels = tuple(sorted(words)) if known is None else known
+    number = {word: place + 1 for place, word in enumerate(levels)}
+    table = np.array([0, *(number.get(word, 0) for word in words)], np.int64)
+    codes: Ints = table[category.cat.codes.to_numpy().astype(np.int64) + 1]
+    used = np.unique(category.cat.codes.to_numpy())
+    unseen = [words[place] for place in used if place >= 0 and words[place] not in number]
+    return codes, levels, unseen
+
+
+def warn_unseen(unseen: dict[str, list[str]]) -> None:
+    """Warn once of the words in all columns that ``fit`` has not seen."""
+    found = {name: words for name, words in unseen.items() if words}
+    if not found:
+        return
+    said = "; ".join(
+        f"column {name!r} holds words that fit has not seen ({listed(words)})"
+        for name, words in found.items()
+    )
+    warnings.warn(f"{said}; they count as unknown", stacklevel=7)
+
+
+def decode(codes: Ints, levels: tuple[str, ...]) -> Any:
+    """Text of the codes that :func:`encode` gave, missing for 0."""
+    words = np.array([None, *levels], dtype=object)
+    return pd.Series(words[codes], dtype="str").array
+
+
+def written(panel: "Panel") -> dict[str, Any]:
+    """Every column with a role, one value per row, as :func:`read_values` would read them."""
+    columns: dict[str, Any] = {}
+    lengths = panel.lengths
+    for role in ("target", "past", "known", "static"):
+        values: Any = getattr(panel, role)
+        codes: Any = getattr(panel, f"{role}_codes", None)
+        if role == "static":
+            values, codes = values.repeat(lengths, axis=0), codes.repeat(lengths, axis=0)
+        for position, name in enumerate(panel.names(role)):
+            columns[name] = values[:, position]
+        for position, name in enumerate(panel.code_names(role)):
+            columns[name] = decode(codes[:, position], panel.levels[name])
+    if panel.schema.weight is not None:
+        columns[panel.schema.weight] = panel.weight
+    return columns
+
+
+def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:
+    """Refuse numbers as text, also among a few words."""
+    number = pd.to_numeric(values.astype("str"), errors="coerce").notna().to_numpy()
+    present = values.notna().to_numpy()
+    if not present.any() or number[present].mean() <= _MOSTLY:
+        return
+    word = present & ~number
+    row = int(np.argmax(word if word.any() else present))
+    found = f"{values.iloc[row]!r}{places.at(row)}"
+    among = f", and {int(word.sum())} that are none (first: {found})" if word.any() else ""
+    first = "" if among else f" (first: {found})"
+    raise WrongType(
+        f"column {name!r} holds numbers as text{first}{among}. Say which it is:"
+        f' frame["{name}"] = pd.to_numeric(frame["{name}"]), or .astype("category")'
+    )
+
+
+def _constant(values: NDArray[Any], names: Sequence[str], rows: Rows) -> NDArray[Any]:
+    first = values[rows.starts[:-1]]
+    if values.shape[1]:
+        same = values == first.repeat(np.diff(rows.starts), axis=0)
+        same |= np.isnan(values) if values.dtype.kind == "f" else False
+        if not same.all():
+            column = int(np.argmin(same.all(axis=0)))
+            raise WrongType(
+                f"static column {names[column]!r} changes within a series:"
+                f" {rows.places.first(~same[:, column])}. Declare it as past or known instead."
+            )
+    return first

@@ -98,8 +98,9 @@ class Linear(Architecture):
 
     Known covariates over the horizon and the latest steps of the context, and past ones over the
     latter, have weights of their own for each target; missing ones count as the mean. At most 1,024
-    such numbers are looked at, those nearest the forecast. Calendar columns, categories, statics
-    and lags are not used; ``covariates=False`` leaves all covariates out.
+    such numbers are looked at, those nearest the forecast. Days off of ``Schema(holidays=...)`` are
+    a known covariate too. The cycles of the calendar, categories, statics and lags are not used;
+    ``covariates=False`` leaves all covariates out.
 
     ``Linear(centre="last")`` is NLinear. With ``decomposition=25`` trend and remainder have weights
     each, which is DLinear. The trend is itself a linear map of the window, so the forecasts that

@@ -28,9 +28,9 @@ class Covariates:
     context that would bring it above 1,024 numbers, counted once for each target, are left out, and
     the known ones if the horizon alone would.
 
-    Calendar columns, categories, statics and lags are not looked at. Of the calendar a forecast
-    at a fixed hour would learn no more than the day of the week, which gains next to nothing, and
-    lags are better had by a longer context.
+    Days off are a known covariate like any other. The cycles of the calendar, categories, statics
+    and lags are not looked at. Of the cycles a forecast at a fixed hour would learn no more than
+    the day of the week, which gains next to nothing, and lags are better had by a longer context.
 
     Examples
     --------

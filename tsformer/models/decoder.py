@@ -11,7 +11,7 @@ from torch.nn import functional
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Supervision
-from tsformer.models.skip import SkipNetwork
+from tsformer.models.skip import CarriesSkip
 from tsformer.models.tokens import Columns, key_mask, planned_columns, window_columns
 from tsformer.nn import (
     Dropout,
@@ -130,7 +130,7 @@ class _Window(NamedTuple):
     time: Tensor
 
 
-class DecoderNetwork(SkipNetwork):
+class DecoderNetwork(CarriesSkip):
     """The network of a :class:`DecoderTransformer`; targets are rows."""
 
     def __init__(self, spec: DecoderTransformer, sizes: Sizes, head: Head) -> None:

@@ -110,13 +110,6 @@ class MaskedNetwork(SkipNetwork):
         self.output = nn.Linear(spec.d_model, spec.patch * head.width)
         self.carry_skip(sizes, self.output, wanted=spec.skip)
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
-        """Rebuild the horizon, all of it at once."""
-        raw = self.forecast_alone(batch)
-        if self.skip is not None:
-            raw = self.head.shift(raw, self.skipped(batch))
-        return raw
-
     def prepare(
         self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
     ) -> None:
@@ -131,8 +124,8 @@ class MaskedNetwork(SkipNetwork):
             )
             self.train(trained)
 
-    def forecast_alone(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
-        """The forecast without the skip."""
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """Rebuild the horizon, all of it at once."""
         horizon = self.sizes.horizon
         values = functional.pad(batch.past_target, (0, 0, 0, horizon))
         visible = functional.pad(batch.past_observed, (0, 0, 0, horizon))
@@ -298,6 +291,6 @@ class _Remainders:
         head = self.network.head
         for batch in self.batches:
             standardised, _, scale = self.standardise(batch)
-            raw = self.network.forecast_alone(standardised)
+            raw = self.network.own_forecast(standardised)
             point = head.point(head.restore(raw, torch.zeros_like(scale), scale))
             yield batch._replace(future_target=batch.future_target - point.detach())

@@ -131,7 +131,7 @@ class PatchNetwork(SkipNetwork):
         outputs = [self.output] if self.plan is None else [self.output, self.plan.output]
         self.carry_skip(sizes, *outputs, wanted=spec.skip)
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
         memory = self.encode(batch)
         raw: Tensor = self.output(memory.flatten(2)).unflatten(-1, (self.sizes.horizon, -1))
@@ -139,8 +139,6 @@ class PatchNetwork(SkipNetwork):
             raw = raw + self.plan(batch, memory.mean(2))
         # (batch, group, horizon, member x width): groups and their members are the targets
         raw = raw.unflatten(-1, (self.members, self.head.width)).movedim(1, 2).flatten(2, 3)
-        if self.skip is not None:
-            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def encode(self, batch: Batch) -> Float[Tensor, "batch group count d_model"]:

@@ -10,7 +10,7 @@ from tsformer.errors import ParameterError
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Supervision
-from tsformer.models.skip import SkipNetwork
+from tsformer.models.skip import CarriesSkip
 from tsformer.models.tokens import (
     Columns,
     TokenEmbedding,
@@ -77,7 +77,7 @@ class Transformer(Attentive):
         return network(self, sizes, head)
 
 
-class TransformerNetwork(SkipNetwork):
+class TransformerNetwork(CarriesSkip):
     """What both ways of decoding share: encoder, decoder blocks, output and skip."""
 
     def __init__(self, spec: Transformer, sizes: Sizes, head: Head, *, past: bool) -> None:

@@ -11,13 +11,13 @@ from torch.nn import functional
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Supervision
+from tsformer.models.placement import PLACEMENTS
 from tsformer.models.skip import CarriesSkip
 from tsformer.models.tokens import Columns, key_mask, planned_columns, window_columns
 from tsformer.nn import (
     Dropout,
     KeyValueCache,
     PatchEmbedding,
-    RotaryPositions,
 )
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
@@ -149,7 +149,7 @@ class DecoderNetwork(CarriesSkip):
         )
         self.dropout = Dropout(spec.dropout)
         self.blocks = nn.ModuleList(
-            spec.encoder_block(rotate=RotaryPositions()) for _ in range(spec.layers)
+            spec.encoder_block(placement=PLACEMENTS["rotary"]) for _ in range(spec.layers)
         )
         self.norm = nn.LayerNorm(spec.d_model)
         self.output = nn.Linear(spec.d_model, spec.patch * head.width)

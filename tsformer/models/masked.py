@@ -12,13 +12,13 @@ from torch.nn import functional
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Network, Supervision, WindowScaler
+from tsformer.models.placement import PLACEMENTS
 from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import key_mask, window_columns
 from tsformer.nn import (
     Dropout,
     Encoder,
     PatchEmbedding,
-    RotaryPositions,
     Scaling,
     sinusoidal,
     standardise,
@@ -104,7 +104,10 @@ class MaskedNetwork(SkipNetwork):
         )
         self.dropout = Dropout(spec.dropout)
         self.encoder = Encoder(
-            [spec.encoder_block(rotate=RotaryPositions()) for _ in range(spec.encoder_layers)],
+            [
+                spec.encoder_block(placement=PLACEMENTS["rotary"])
+                for _ in range(spec.encoder_layers)
+            ],
             norm=nn.LayerNorm(spec.d_model),
         )
         self.output = nn.Linear(spec.d_model, spec.patch * head.width)

@@ -1,5 +1,6 @@
 """What all transformers here share: their hyper-parameters, and the parts made of them."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from torch import nn
@@ -66,7 +67,11 @@ class Attentive(Architecture):
         )
 
     def encoder_block(
-        self, attend: nn.Module | None = None, *, placement: Placement | None = None
+        self,
+        attend: nn.Module | None = None,
+        *,
+        placement: Placement | None = None,
+        normalise: Callable[[int], nn.Module] = nn.LayerNorm,
     ) -> EncoderBlock:
         """Self-attention and feed-forward."""
         return EncoderBlock(
@@ -74,6 +79,7 @@ class Attentive(Architecture):
             self.feed_forward(),
             norm=self.norm,
             dropout=self.dropout,
+            normalise=normalise,
         )
 
     def decoder_block(

@@ -10,7 +10,8 @@ from tsformer import Forecaster, Policy, Schema, Training
 from tsformer.errors import MissingValues, ParameterError, SeriesTooShort, TrainingFailed
 from tsformer.heads import Quantiles
 from tsformer.models import Informer, Linear
-from tsformer.panels import Panel, RollingOrigin
+from tsformer.panels import Panel
+from tsformer.reading import RollingOrigin
 from tsformer.training import InformerModule, WindowDataModule
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")

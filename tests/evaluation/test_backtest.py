@@ -11,7 +11,8 @@ from tsformer.errors import ForecastError, ParameterError, SeriesTooShort
 from tsformer.estimators import Drift, Forecaster, SeasonalNaive, naive_scale
 from tsformer.evaluation import Backtest, backtest
 from tsformer.models import Linear
-from tsformer.panels import Holdout, Panel, Policy, RollingOrigin, Schema
+from tsformer.panels import Panel, Policy, Schema
+from tsformer.reading import Holdout, RollingOrigin
 from tsformer.params import params
 from tsformer.training import Training
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError
-from tsformer.panels import Holdout, Panel, Policy, RollingOrigin, Schema
+from tsformer.panels import Panel, Policy, Schema
+from tsformer.reading import Holdout, RollingOrigin
 from tsformer.reading.reader import as_frame, read_ids
 from tsformer.reading.roles import resolve
 

@@ -5,7 +5,7 @@ from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
 from tsformer.panels.scales import Scales
 from tsformer.panels.schema import Schema
-from tsformer.panels.splits import Holdout, RollingOrigin
+from tsformer.reading.splits import Holdout, RollingOrigin
 from tsformer.panels.transforms import BoxCox, Clip, Log1p, Shift, Transform
 
 __all__ = [

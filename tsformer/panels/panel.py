@@ -13,7 +13,7 @@ from tsformer.panels.policy import Policy
 from tsformer.panels.room import blank_known, earlier_stamps, rows_before, with_rows
 from tsformer.panels.schema import Schema
 from tsformer.reading.future import blank_future, read_future
-from tsformer.reading.layout import Layout
+from tsformer.panels.layout import Layout
 from tsformer.reading.reader import read
 from tsformer.reading.values import written
 from tsformer.time.calendar import calendar_features

@@ -18,7 +18,8 @@ from tsformer.panels.panel import Panel
 from tsformer.panels.per_column import by_column, check_numbers
 from tsformer.panels.power import from_power, likeliest_power, to_power
 from tsformer.params import KW_ONLY, param, params
-from tsformer.reading.checks import shown
+from tsformer.panels.naming import shown
+
 
 __all__ = [
     "BoxCox",

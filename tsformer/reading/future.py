@@ -14,7 +14,8 @@ from tsformer.errors import (
     WrongType,
 )
 from tsformer.panels.naming import in_series
-from tsformer.reading.checks import Places, check_columns, is_categorical, shown, to_floats
+from tsformer.panels.naming import shown
+from tsformer.reading.checks import Places, check_columns, is_categorical, to_floats
 from tsformer.reading.converted import say_numbers
 from tsformer.reading.reader import as_frame, read_ids, refuse_other_ids, same_kind
 from tsformer.reading.roles import Spot

@@ -13,11 +13,12 @@ from tsformer.errors import SeriesTooShort, WrongFrequency, WrongTime, WrongType
 from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import Schema
-from tsformer.reading.checks import Places, check_columns, check_stamps, shown
+from tsformer.panels.naming import shown
+from tsformer.reading.checks import Places, check_columns, check_stamps
 from tsformer.reading.converted import say_sorted, say_time
 from tsformer.reading.grid import Grid, find_freq, full_grid
 from tsformer.reading.late import late_columns
-from tsformer.reading.layout import Layout, refuse_output_names
+from tsformer.panels.layout import Layout, refuse_output_names
 from tsformer.reading.repeats import hint
 from tsformer.reading.roles import Roles, Spot, find_stamps, resolve, resolve_like
 from tsformer.reading.tables import as_pandas, refuse_unknown

@@ -12,7 +12,8 @@ from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is
 
 from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
 from tsformer.panels.schema import Schema
-from tsformer.reading.checks import shown
+from tsformer.panels.naming import shown
+
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
 from tsformer.time.stamps import is_dates, is_text, looks_like_dates, read_stamps
 

@@ -12,17 +12,8 @@ from tsformer.errors import WrongType
 from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import Schema
-from tsformer.reading.checks import (
-    Places,
-    check_observed,
-    check_values,
-    check_weight,
-    inexact,
-    is_categorical,
-    refuse_flags,
-    shown,
-    to_floats,
-)
+from tsformer.panels.naming import shown
+from tsformer.reading.checks import Places, check_observed, check_values, check_weight, inexact, is_categorical, refuse_flags, to_floats
 from tsformer.reading.converted import listed, say_numbers
 from tsformer.time.stamps import is_text
 

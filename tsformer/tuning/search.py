@@ -15,7 +15,8 @@ from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.evaluation import METRICS
-from tsformer.panels import Panel, RollingOrigin
+from tsformer.panels import Panel
+from tsformer.reading import RollingOrigin
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
 from tsformer.tuning.space import read_space

@@ -24,8 +24,8 @@ from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
 from tsformer.evaluation.result import Backtest
 from tsformer.panels import Panel, Scales
-from tsformer.reading import Holdout, RollingOrigin
 from tsformer.panels.naming import in_series
+from tsformer.reading import Holdout, RollingOrigin
 
 __all__ = ["backtest"]
 

@@ -10,10 +10,19 @@ from numpy.typing import NDArray
 
 from tsformer.errors import WrongType
 from tsformer.panels.ignored import ignored_rows
+from tsformer.panels.naming import shown
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import Schema
-from tsformer.panels.naming import shown
-from tsformer.reading.checks import Places, check_observed, check_values, check_weight, inexact, is_categorical, refuse_flags, to_floats
+from tsformer.reading.checks import (
+    Places,
+    check_observed,
+    check_values,
+    check_weight,
+    inexact,
+    is_categorical,
+    refuse_flags,
+    to_floats,
+)
 from tsformer.reading.converted import listed, say_numbers
 from tsformer.time.stamps import is_text
 
@@ -28,7 +37,6 @@ __all__ = [
     "encode",
     "read_values",
     "warn_unseen",
-    "written",
 ]
 
 Floats = NDArray[np.float64]
@@ -227,24 +235,6 @@ def decode(codes: Ints, levels: tuple[str, ...]) -> Any:
     """Text of the codes that :func:`encode` gave, missing for 0."""
     words = np.array([None, *levels], dtype=object)
     return pd.Series(words[codes], dtype="str").array
-
-
-def written(panel: "Panel") -> dict[str, Any]:
-    """Every column with a role, one value per row, as :func:`read_values` would read them."""
-    columns: dict[str, Any] = {}
-    lengths = panel.lengths
-    for role in ("target", "past", "known", "static"):
-        values: Any = getattr(panel, role)
-        codes: Any = getattr(panel, f"{role}_codes", None)
-        if role == "static":
-            values, codes = values.repeat(lengths, axis=0), codes.repeat(lengths, axis=0)
-        for position, name in enumerate(panel.names(role)):
-            columns[name] = values[:, position]
-        for position, name in enumerate(panel.code_names(role)):
-            columns[name] = decode(codes[:, position], panel.levels[name])
-    if panel.schema.weight is not None:
-        columns[panel.schema.weight] = panel.weight
-    return columns
 
 
 def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:

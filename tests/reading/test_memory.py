@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tsformer.panels import Schema
-from tsformer.reading import extended, read_panel
+from tsformer.reading import read_panel
 
 SCHEMA = Schema(target="y", past=["rain", "sky"], known="price", static="size", weight="w")
 COLUMNS = ["y", "rain", "price", "size", "w"]
@@ -35,7 +35,7 @@ def spoil(panel):
 def untouched(data, schema=None):
     before = data.copy()
     panel = read_panel(data, schema)
-    spoil(extended(panel, 2))
+    spoil(panel.extend(2))
     spoil(panel.pad(2))
     spoil(panel)
     return before

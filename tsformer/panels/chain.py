@@ -70,6 +70,7 @@ def fit_all(
     Examples
     --------
     >>> from tsformer.panels import Log1p, Shift
+    >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.arange(1.0, 9.0))
     >>> fit_all([Log1p(), Shift(4)], panel, [8])
     (Log1p(), Shift(lag=4))
@@ -96,6 +97,7 @@ def apply_all(transforms: Sequence[Transform], panel: Panel) -> tuple[Panel, Inv
     Examples
     --------
     >>> from tsformer.panels import Log1p, Shift
+    >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([1.0, 3.0, 7.0, 15.0]))
     >>> changed, inverse = apply_all([Log1p(), Shift(2)], panel)
     >>> changed.target.ravel().round(3).tolist()

@@ -42,6 +42,7 @@ class Log1p(Transform):
 
     Examples
     --------
+    >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([0.0, 9.0, 99.0]))
     >>> Log1p().apply(panel).target.ravel().round(2).tolist()
     [0.0, 2.3, 4.61]
@@ -73,6 +74,7 @@ class BoxCox(Transform):
 
     Examples
     --------
+    >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([1.0, 4.0, 9.0]))
     >>> BoxCox(0.5).apply(panel).target.ravel().round(9).tolist()
     [0.0, 2.0, 4.0]
@@ -156,6 +158,7 @@ class Clip(Transform):
 
     Examples
     --------
+    >>> from tsformer.reading import read_panel
     >>> panel, one = read_panel(np.array([1.0, 2.0])), np.array([0])
     >>> Clip(low=0).invert(np.array([[[[-0.5, 0.5]]]]), panel, one, one).tolist()
     [[[[0.0, 0.5]]]]
@@ -200,6 +203,7 @@ class Shift(Transform):
 
     Examples
     --------
+    >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([1.0, 5.0, 2.0, 7.0]))
     >>> Shift(2).apply(panel).target.ravel().tolist()
     [nan, nan, 1.0, 2.0]

@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
 
-from tsformer.errors import SeriesTooShort, WrongFrequency, WrongTime, WrongType
+from tsformer.cures import warn
+from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime, WrongType
 from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.layout import Layout, refuse_output_names
 from tsformer.panels.naming import shown
@@ -346,7 +347,7 @@ def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
     extra = [name for name in frame.columns if name not in seen]
     if extra:
         shown = ", ".join(map(repr, extra[:5])) + (", ..." if len(extra) > 5 else "")
-        warnings.warn(f"columns that fit has not seen are ignored: {shown}", stacklevel=4)
+        warn(DataWarning(f"columns that fit has not seen are ignored: {shown}"))
 
 
 def _log(schema: Schema, layout: Layout) -> None:

@@ -1,6 +1,5 @@
 """Reading the value columns of a frame: numbers as numbers, words as codes."""
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.errors import WrongType
+from tsformer.cures import Cure, warn
+from tsformer.errors import DataWarning, WrongType
 from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.naming import shown
 from tsformer.panels.policy import Policy
@@ -147,11 +147,11 @@ def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> 
     if large:
         values = to_floats(frame[large[0]], large[0], rows.places)[rows.order]
         first = rows.places.first(np.abs(values) >= 2**53)
-        warnings.warn(
+        found = (
             f"columns {', '.join(map(repr, large))} hold whole numbers above 2**53, which float64"
-            f" rounds: {first}. Subtract what they have in common, or divide them, first.",
-            stacklevel=6,
+            f" rounds: {first}."
         )
+        warn(DataWarning(found, Cure("Subtract what they have in common, or divide them, first")))
 
 
 def _refuse_other_kinds(
@@ -228,7 +228,7 @@ def warn_unseen(unseen: dict[str, list[str]]) -> None:
         f"column {name!r} holds words that fit has not seen ({listed(words)})"
         for name, words in found.items()
     )
-    warnings.warn(f"{said}; they count as unknown", stacklevel=7)
+    warn(DataWarning(f"{said}; they count as unknown"))
 
 
 def decode(codes: Ints, levels: tuple[str, ...]) -> Any:

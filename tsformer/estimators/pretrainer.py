@@ -16,6 +16,7 @@ from tsformer.models import Architecture, MaskedTransformer
 from tsformer.models.masked import MaskedNetwork, Rebuilding
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.reading import read_panel
 from tsformer.training import Training
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class MaskedPretrainer(Params):
             If a parameter is out of range.
         """
         self.check()
-        panel = Panel.from_frame(data, self.schema, self.policy)
+        panel = read_panel(data, self.schema, self.policy)
         self.schema_ = panel.schema
         self.head_ = copy.deepcopy(self.head) or Quantiles()
         self.context_ = self.context or default_context(panel, self.horizon)

@@ -350,7 +350,7 @@ def test_days_off_count_as_a_covariate_and_not_as_a_cycle_of_the_calendar():
     stamps = pd.date_range("2024-01-01", periods=60)
     table = pd.DataFrame({"y": np.arange(60.0), "plan": np.arange(60.0)}, index=stamps)
     schema = Schema(target="y", known=["plan"], holidays=["2024-01-05"])
-    windows = WindowDataset(Panel.from_frame(table, schema), context=4, horizon=2)
+    windows = WindowDataset(read_panel(table, schema), context=4, horizon=2)
     sizes, batch = windows.sizes, windows[0]
     assert sizes.known == sizes.calendar + 2
     assert batch.known[0, :, sizes.calendar].tolist() == [0, 0, 0, 0, 1, 0]

@@ -75,9 +75,15 @@ def test_dates_semicolons_and_decimal_commas(run: Run, sales: Path) -> None:
     first = run(*common)
     assert first.code == 1 and "--separator ';', and --decimal ','" in first.err
     second = run(*common, "--separator", ";", "--decimal", ",")
-    assert second.code == 1 and '--time day --time-format "%d.%m.%Y"' in second.err
+    assert second.code == 0, second.err  # no other usual format reads every row
+    found = Path("forecast.csv").read_text(encoding="utf-8")
     third = run(*common, "--separator", ";", "--decimal", ",", "--time-format", "%d.%m.%Y")
     assert third.code == 0, third.err
+    assert Path("forecast.csv").read_text(encoding="utf-8") == found
+    early = pd.read_csv(path, sep=";", nrows=12)
+    early.to_csv("early.csv", sep=";", index=False)
+    both = run("forecast", "early.csv", *common[2:], "--separator", ";", "--decimal", ",")
+    assert both.code == 1 and '--time day --time-format "%d.%m.%Y"' in both.err
     wrong = run(*common, "--separator", ";", "--decimal", ",", "--time-format", "%m.%d.%Y")
     assert wrong.code == 1 and "'13.01.2024' in row 12" in wrong.err
 

@@ -37,23 +37,40 @@ def test_offsets_that_change_meet_in_utc():
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "spelt", "first"),
     [
-        (["04/30/2021", "04/23/2021"], 'format="%m/%d/%Y"'),
-        (["30/04/2021", "23/04/2021"], 'format="%d/%m/%Y"'),
-        (["1.4.2021 10:30", "23.4.2021 11:30"], 'format="%d.%m.%Y %H:%M"'),
-        (["2021/04/01", "2021/05/01"], 'format="%Y/%m/%d"'),
-        (["04/05/21", "04/06/21"], r'"%d/%m/%y"\)  or .*"%m/%d/%y"'),
-        (["1/30/2021 9:05:00 PM", "1/31/2021 9:05:00 PM"], 'format="%m/%d/%Y %I:%M:%S %p"'),
-        (["20210430", "20210501"], 'format="%Y%m%d"'),
-        (["30 Apr 2021", "01 May 2021"], 'format="%d %b %Y"'),
+        (["04/30/2021", "04/23/2021"], "%m/%d/%Y", "2021-04-30"),
+        (["30/04/2021", "23/04/2021"], "%d/%m/%Y", "2021-04-30"),
+        (["1/1/1981", "1/13/1981"], "%m/%d/%Y", "1981-01-01"),
+        (["1.4.2021 10:30", "23.4.2021 11:30"], "%d.%m.%Y %H:%M", "2021-04-01 10:30"),
+        (["2021/04/01", "2021/05/21"], "%Y/%m/%d", "2021-04-01"),
+        (["04/05/21", "04/26/21"], "%m/%d/%y", "2021-04-05"),
+        (["1/30/2021 9:05 PM", "1/31/2021 9:05 PM"], "%m/%d/%Y %I:%M %p", "2021-01-30 21:05"),
+        (["20210430", "20210501"], "%Y%m%d", "2021-04-30"),
+        (["30 Apr 2021", "01 May 2021"], "%d %b %Y", "2021-04-30"),
     ],
-)
-def test_other_text_is_refused_with_the_line(text, line):
+)  # fmt: skip
+def test_the_one_format_that_reads_every_row_is_taken(text, spelt, first, caplog):
     frame = pd.DataFrame({"Date": text, "y": [1.0, 2.0]})
-    with pytest.raises(WrongTime, match=rf"'Date'.*row 0.*frame\[\"Date\"\] = .*{line}"):
+    with caplog.at_level("INFO", logger="tsformer"):
+        panel = Panel.from_frame(frame, Schema(freq="irregular"))
+    assert pd.Timestamp(first) in panel.stamps
+    assert panel.schema.time == "Date"
+    assert f"time column 'Date': text as '{spelt}' converted" in caplog.text
+    assert Panel.from_frame(frame.set_index("Date"), Schema(freq="irregular")).stamps.equals(
+        panel.stamps
+    )
+
+
+@pytest.mark.parametrize("text", [["04/05/21", "04/06/21"], ["2021/04/01", "2021/05/01"]])
+def test_two_formats_that_read_every_row_are_asked_about(text):
+    frame = pd.DataFrame({"Date": text, "y": [1.0, 2.0]})
+    lines = r'format="%d/%m/%y"\)  or .*"%m/%d/%y"'
+    if text[0].startswith("20"):
+        lines = r'format="%Y/%m/%d"\)  or .*"%Y/%d/%m"'
+    with pytest.raises(WrongTime, match=rf"'Date'.*row 0.*frame\[\"Date\"\] = .*{lines}"):
         Panel.from_frame(frame)
-    with pytest.raises(WrongTime, match=rf"frame.index = .*{line}"):
+    with pytest.raises(WrongTime, match=rf"frame.index = .*{lines}"):
         Panel.from_frame(frame.set_index("Date"))
 
 
@@ -129,3 +146,93 @@ def test_dates_as_objects_are_found_as_the_time():
         panel = Panel.from_frame(pd.DataFrame({"when": when, "y": 1.0}))
         assert panel.stamps.equals(pd.DatetimeIndex(days))
         assert Panel.from_frame(pd.DataFrame({"y": 1.0}, index=pd.Index(when))).n_rows == 3
+
+
+YEAR = ["2022-01-01", "2022-04-01", "2022-07-01", "2022-10-01"]
+MONTHS = ["2018-01-01", "2018-02-01", "2018-03-01"]
+WEEKS = ["2019-01-07", "2019-01-14", "2019-01-21"]
+
+
+@pytest.mark.parametrize(
+    ("text", "stamps", "freq"),
+    [
+        (["2022Q4", "2022Q3", "2022Q2", "2022Q1"], YEAR, "QS-JAN"),
+        (["2022-Q1", "2022-Q2", "2022-Q3", "2022-Q4"], YEAR, "QS-JAN"),
+        (["Q1 2022", "Q2 2022", "Q3 2022", "Q4 2022"], YEAR, "QS-JAN"),
+        (["2022 Q1", "2022 Q2", "2022 Q3", "2022 Q4"], YEAR, "QS-JAN"),
+        (["1Q2022", "2Q2022", "3Q2022", "4Q2022"], YEAR, "QS-JAN"),
+        (["2022q1", "2022q2", "2022q3", "2022q4"], YEAR, "QS-JAN"),
+        (["2019-W02", "2019-W03", "2019-W04"], WEEKS, "W-MON"),
+        (["2019W02", "2019W03", "2019W04"], WEEKS, "W-MON"),
+        (["2019-W02-1", "2019-W03-1", "2019-W04-1"], WEEKS, "W-MON"),
+        (["Jan 2018", "Feb 2018", "Mar 2018"], MONTHS, "MS"),
+        (["January 2018", "February 2018", "March 2018"], MONTHS, "MS"),
+        (["2018 Jan", "2018 Feb", "2018 Mar"], MONTHS, "MS"),
+        (["Mar-18", "Feb-18", "Jan-18"], MONTHS, "MS"),
+        (["01/2018", "02/2018", "03/2018"], MONTHS, "MS"),
+        (["2018/01", "2018/02", "2018/03"], MONTHS, "MS"),
+        (["2018M01", "2018M02", "2018M03"], MONTHS, "MS"),
+    ],
+)
+def test_periods_as_text(text, stamps, freq):
+    rows = len(text)
+    wide = pd.DataFrame({"when": text, "sales": np.arange(float(rows))})
+    panel = Panel.from_frame(wide)
+    assert (panel.schema.time, panel.schema.freq) == ("when", freq)
+    assert panel.stamps.equals(pd.DatetimeIndex(stamps))
+    assert Panel.from_frame(wide.set_index("when")).stamps.equals(panel.stamps)
+    long = pd.concat([wide.assign(shop=shop) for shop in "ab"], ignore_index=True)
+    panel = Panel.from_frame(long[["shop", "when", "sales"]])
+    assert (panel.schema.series, panel.schema.time) == ("shop", "when")
+    assert panel.lengths.tolist() == [rows, rows]
+    assert panel.stamps.equals(pd.DatetimeIndex(stamps * 2))
+
+
+def test_quarters_come_back_as_quarters():
+    frame = pd.DataFrame({"quarter": ["2022Q1", "2022Q2", "2022Q3"], "gdp": 1.0})
+    assert Panel.from_frame(frame).layout.period == "Q-DEC"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (["Jan 2018", "Feb 2018", "Mär 2018", "Apr 2018"], "'Mär 2018' in row 2"),
+        (["Okt 2018", "Nov 2018", "Dez 2018"], "'Okt 2018' in row 0"),
+        (["2019-W51", "2019-W52", "2019-W53"], "'2019-W53' in row 2"),
+        (["2022-Q1", "Jan 2022", "2022-Q2"], "'Jan 2022' in row 1"),
+        (["2018-05-19 00:00 DST", "2018-05-19 01:00 DST"], "'DST' after the time of day"),
+    ],
+)
+def test_periods_that_cannot_be_read_are_named(text, found):
+    frame = pd.DataFrame({"when": text, "y": np.arange(float(len(text)))})
+    with pytest.raises(WrongTime, match=rf"'when'.*{found}"):
+        Panel.from_frame(frame)
+
+
+def test_one_odd_quarter_among_many_is_named():
+    text = [f"{year}Q{quarter}" for year in range(2000, 2010) for quarter in (1, 2, 3, 4)]
+    text[7] = "2001Q5"
+    with pytest.raises(WrongTime, match="'2001Q5' in row 7"):
+        Panel.from_frame(pd.DataFrame({"when": text, "y": 1.0}))
+
+
+@pytest.mark.parametrize("style", ["%Y-%m-%d", "%d/%m/%Y"])
+def test_twenty_four_is_midnight_of_the_next_day(style):
+    hours = pd.date_range("2018-05-19 21:00", periods=6, freq="h")
+    text = hours.strftime(f"{style} %H:%M").tolist()
+    text[3] = f"{hours[0].strftime(style)} 24:00"
+    assert Panel.from_frame(pd.DataFrame({"when": text, "y": 1.0})).stamps.equals(
+        hours.as_unit("us")
+    )
+
+
+def test_utc_after_every_stamp_is_a_zone():
+    text = ["2018-05-19 00:00 UTC", "2018-05-19 01:00 UTC", "2018-05-19 02:00 UTC"]
+    panel = Panel.from_frame(pd.DataFrame({"when": text, "y": 1.0}))
+    assert panel.stamps[1] == pd.Timestamp("2018-05-19 01:00", tz="UTC")
+
+
+def test_a_quarter_beside_a_date_is_no_second_time():
+    days = pd.date_range("2022-01-01", periods=4).strftime("%Y-%m-%d")
+    frame = pd.DataFrame({"quarter": "2022Q1", "date": days, "y": 1.0})
+    assert Panel.from_frame(frame).schema.time == "date"

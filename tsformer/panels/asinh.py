@@ -10,6 +10,7 @@ from tsformer.errors import ParameterError
 from tsformer.panels.chain import Transform
 from tsformer.panels.panel import Panel
 from tsformer.panels.per_column import by_column, check_numbers
+from tsformer.panels.ragged import row_within_series
 from tsformer.params import KW_ONLY, param, params
 
 __all__ = ["Asinh"]
@@ -64,7 +65,7 @@ class Asinh(Transform):
     def fit(self, panel: Panel, ends: ArrayLike) -> Self:
         """Find median and median absolute deviation of each column, unless they are given."""
         self.check()
-        row = np.arange(panel.n_rows) - np.repeat(panel.starts[:-1], panel.lengths)
+        row = row_within_series(panel.lengths)
         last = np.broadcast_to(np.asarray(ends), panel.lengths.shape)
         seen = panel.target[row < np.repeat(last, panel.lengths)]
         offset = self.offset

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from tsformer.errors import ParameterError
+from tsformer.panels.ragged import row_within_series
 from tsformer.time.freq import advance
 
 if TYPE_CHECKING:
@@ -84,5 +85,5 @@ def rows_before(panel: "Panel", rows: ArrayLike) -> Ints:
 def earlier_stamps(panel: "Panel", counts: Ints) -> pd.Index:
     """``(counts.sum(),)`` stamps that come before the first of each series."""
     first = panel.stamps[panel.starts[:-1]].repeat(counts)
-    place = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = row_within_series(counts)
     return advance(first, place - np.repeat(counts, counts), panel.freq)

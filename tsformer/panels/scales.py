@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tsformer.errors import InfiniteValues, ParameterError
+from tsformer.panels.ragged import row_within_series
 
 __all__ = ["Scales", "ScalesKind"]
 
@@ -92,7 +93,7 @@ class Scales:
             return cls(offset=np.zeros(shape), scale=np.ones(shape))
         seen = ~np.isnan(values)
         if ends is not None:
-            row = np.arange(len(values)) - np.repeat(starts[:-1], lengths)
+            row = row_within_series(lengths)
             seen &= (row < np.repeat(np.broadcast_to(ends, lengths.shape), lengths))[:, None]
         if kind == "global":
             one = _fitted(values, seen, np.array([0, len(values)], np.int64), robust=False)

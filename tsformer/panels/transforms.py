@@ -17,6 +17,7 @@ from tsformer.panels.chain import Inverse, Transform, apply_all, fit_all
 from tsformer.panels.panel import Panel
 from tsformer.panels.per_column import by_column, check_numbers
 from tsformer.panels.power import from_power, likeliest_power, to_power
+from tsformer.panels.ragged import row_within_series
 from tsformer.params import KW_ONLY, param, params
 from tsformer.reading.checks import shown
 
@@ -228,7 +229,7 @@ class Shift(Transform):
     def apply(self, panel: Panel) -> Panel:
         """Take the value ``lag`` rows before off each row."""
         self.check()
-        row = np.arange(panel.n_rows) - np.repeat(panel.starts[:-1], panel.lengths)
+        row = row_within_series(panel.lengths)
         later = np.flatnonzero(row >= self.lag)
         target = np.full_like(panel.target, np.nan)
         latest = _latest(panel.target, panel.starts, self.lag)

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype
 
-from tsformer.time.stamps import is_text
+from tsformer.time.stamps import how_spelt, is_text
 
 if TYPE_CHECKING:
     from tsformer.reading.roles import Roles
@@ -63,7 +63,7 @@ def say_time(roles: "Roles", frame: pd.DataFrame) -> None:
             roles.period,
         )
     elif is_text(given):
-        _LOG.info("%s: ISO 8601 text converted to %s", what, stamps)
+        _LOG.info("%s: %s converted to %s", what, how_spelt(given), stamps)
     elif isinstance(given.dtype, (pd.CategoricalDtype, pd.ArrowDtype)) or given.dtype == object:
         kind = "objects" if given.dtype == object else given.dtype
         _LOG.info("%s: %s converted to %s", what, kind, stamps)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tsformer.errors import SeriesTooShort, WrongFrequency
 from tsformer.panels.policy import Policy
+from tsformer.panels.ragged import row_within_series
 from tsformer.reading.checks import Places
 from tsformer.time.freq import Freq, advance, label_of, ticks
 from tsformer.time.infer import guess, median_gap
@@ -113,7 +114,7 @@ def full_grid(
 def _filled(stamps: pd.Index, starts: Ints, full: Ints, rows: Ints, freq: Freq) -> pd.Index:
     totals = np.diff(full)
     first = stamps[np.repeat(starts[:-1], totals)]
-    made = advance(first, np.arange(full[-1]) - np.repeat(full[:-1], totals), freq)
+    made = advance(first, row_within_series(totals), freq)
     if not isinstance(made, pd.DatetimeIndex) or not isinstance(stamps, pd.DatetimeIndex):
         return made
     # stamps that are there stay as they are, the second pass of a repeated hour included

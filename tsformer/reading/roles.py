@@ -14,7 +14,13 @@ from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime
 from tsformer.panels.schema import Schema
 from tsformer.reading.checks import shown
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
-from tsformer.time.stamps import is_dates, is_text, looks_like_dates, read_stamps
+from tsformer.time.stamps import (
+    is_dates,
+    is_text,
+    looks_like_dates,
+    looks_like_periods,
+    read_stamps,
+)
 
 __all__ = ["Roles", "Spot", "find_stamps", "resolve", "resolve_like"]
 
@@ -189,6 +195,9 @@ def _find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> 
         return dated[-1]
     free = [name for name in frame.columns if name not in taken and name != schema.series]
     dates = [name for name in free if is_dates(frame[name]) or looks_like_dates(frame[name])]
+    if len(dates) > 1:
+        finer = [name for name in dates if not looks_like_periods(frame[name])]
+        dates = finer or dates  # a quarter or a month beside a date is a property of the date
     if len(dates) > 1:
         usual = [name for name in dates if name in _TARGETS]
         if len(usual) != 1:

@@ -9,17 +9,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype
-from pandas.tseries.api import guess_datetime_format
 
 from tsformer.errors import WrongTime
+from tsformer.time.formats import Spelling, fitting, names_periods, reads_like, zone_word
 
-__all__ = ["as_moment", "elapsed", "is_dates", "is_text", "looks_like_dates", "read_stamps"]
+__all__ = [
+    "as_moment", "elapsed", "how_spelt", "is_dates", "is_text", "looks_like_dates",
+    "looks_like_periods", "read_stamps",
+]  # fmt: skip
 
 _ISO = re.compile(
     r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?)?)?"
 )
-_NUMERIC = re.compile(r"(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})(?:[T ]+(\d.*))?")
-_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[APap][Mm])?")
+_MIDNIGHT = r"([T ])24:00(:00)?$"
 _SAMPLE = 200
 
 
@@ -63,7 +65,7 @@ def read_stamps(
         period = str(periods.freqstr)
         values = periods.to_timestamp()
     if is_text(values):
-        values = _from_text(values, name, what, where)
+        values, period = _from_text(values, name, what, where)
     elif values.dtype == np.dtype(object) or str(values.dtype).startswith("date32"):
         values = _from_objects(values.astype(object), what, where)
     _refuse_missing(values, what, where)
@@ -145,39 +147,75 @@ def looks_like_dates(values: pd.Index | pd.Series) -> bool:
     return bool(sample) and good >= 0.9 * len(sample)
 
 
+def looks_like_periods(values: pd.Index | pd.Series) -> bool:
+    """Whether text names quarters, weeks or months, which a finer column of time goes before."""
+    sample = [str(one) for one in pd.Series(values.unique()).dropna()[:_SAMPLE]]
+    return is_text(values) and bool(sample) and all(names_periods(one) for one in sample)
+
+
+def how_spelt(values: pd.Index) -> str:
+    """What text that :func:`read_stamps` reads is written as, in words.
+
+    >>> how_spelt(pd.Index(["30/04/2021"])), how_spelt(pd.Index(["2021-04-30"]))
+    ("text as '%d/%m/%Y'", 'ISO 8601 text')
+    """
+    text, _, _ = _plain(pd.Series(values.unique().astype("str")))
+    spelt = [] if _ISO.fullmatch(text.iloc[0]) else fitting(text)
+    return str(spelt[0]) if spelt else "ISO 8601 text"
+
+
 def _like_a_date(text: str) -> bool:
-    if _ISO.fullmatch(text) or _NUMERIC.fullmatch(text):
-        return True
-    if not re.search(r"\d", text) or not re.search(r"[A-Za-z]{3}|[:/]|\d{8}", text):
-        return False
-    return _guessed(text) is not None
+    return _ISO.fullmatch(text) is not None or reads_like(text)
 
 
-def _guessed(text: str) -> str | None:
-    found = guess_datetime_format(text)
-    return None if found is None else str(found)
-
-
-def _from_text(values: pd.Index, name: Any, what: str, where: Callable[[int], str]) -> pd.Index:
+def _from_text(
+    values: pd.Index, name: Any, what: str, where: Callable[[int], str]
+) -> tuple[pd.Index, str | None]:
     codes, distinct = pd.factorize(values)
     if 2 * len(distinct) < len(values) and (codes >= 0).all():
         try:  # the series of a long frame share their stamps
-            return _parsed(pd.Series(distinct.astype("str")), name, what, where)[codes]
+            stamps, period = _parsed(pd.Series(distinct.astype("str")), name, what, where)
+            return stamps[codes], period
         except WrongTime:
             pass  # the full column tells the row
     return _parsed(pd.Series(values.astype("str")), name, what, where)
 
 
-def _parsed(text: pd.Series, name: Any, what: str, where: Callable[[int], str]) -> pd.Index:
+def _plain(text: pd.Series) -> tuple[pd.Series, pd.Series, bool]:
+    """Text without surplus: 24:00 is the next day's midnight, and UTC at the end of all a zone."""
+    text = text.str.strip()
+    utc = bool(text.str.endswith((" UTC", " GMT")).all())
+    if utc:
+        text = text.str.slice(0, -4)
+    late = text.str.contains(r"[T ]24:00(?::00)?$", regex=True)
+    if late.any():
+        text = text.str.replace(_MIDNIGHT, r"\g<1>00:00\g<2>", regex=True)
+    return text, late, utc
+
+
+def _parsed(
+    text: pd.Series, name: Any, what: str, where: Callable[[int], str]
+) -> tuple[pd.Index, str | None]:
     _refuse_missing(text, what, where)
+    text, late, utc = _plain(text)
     matches = [_ISO.fullmatch(one) for one in text]
     bad = [row for row, match in enumerate(matches) if match is None]
-    if bad:
-        shown = "" if len(bad) == len(text) else f" in {len(bad)} of {len(text)} rows"
-        raise WrongTime(
-            f"{what} is text that is not ISO 8601{shown}; the first is {text[bad[0]]!r} in"
-            f" {where(bad[0])}. {_cure(text, name)}"
-        )
+    period = None
+    if not bad:
+        stamps = _iso(text, matches, what, where)
+    else:
+        spelt = fitting(text) if len(bad) == len(text) else []
+        if len(spelt) != 1:
+            raise WrongTime(_not_read(text, bad, spelt, name, what, where))
+        stamps, period = pd.DatetimeIndex(spelt[0].read(text)), spelt[0].period
+    if utc and stamps.tz is None:
+        stamps = stamps.tz_localize("UTC")
+    return stamps + pd.to_timedelta(late.to_numpy().astype(np.int64), unit="D"), period
+
+
+def _iso(
+    text: pd.Series, matches: list[re.Match[str] | None], what: str, where: Callable[[int], str]
+) -> pd.DatetimeIndex:
     zones = [match.group("zone") is not None for match in matches if match is not None]
     if any(zones) and not all(zones):
         row = zones.index(not zones[0])
@@ -197,6 +235,52 @@ def _parsed(text: pd.Series, name: Any, what: str, where: Callable[[int], str]) 
                 " such rows). Correct it."
             ) from None
         return pd.DatetimeIndex(parsed)  # several offsets: one zone, UTC
+
+
+def _not_read(
+    text: pd.Series,
+    bad: list[int],
+    spelt: list[Spelling],
+    name: Any,
+    what: str,
+    where: Callable[[int], str],
+) -> str:
+    """What keeps text from being read as stamps, and what to do about it."""
+    place = "frame.index" if name is None else f'frame["{name}"]'
+    shown = "" if len(bad) == len(text) else f" in {len(bad)} of {len(text)} rows"
+    start = (
+        f"{what} is text that is not ISO 8601{shown}; the first is {text[bad[0]]!r} in"
+        f" {where(bad[0])}."
+    )
+    if len(spelt) > 1:
+        lines = [f'{place} = pd.to_datetime({place}, format="{one.kind}")' for one in spelt]
+        return (
+            f"{start} Day and month cannot be told apart; convert it with the one that is meant:"
+            f" {'  or  '.join(lines)}"
+        )
+    word = zone_word(text[bad[0]])
+    if word:
+        return (
+            f"{start} The word {word!r} after the time of day is no zone that can be read: take it"
+            " off, and give the column its zone with dt.tz_localize."
+        )
+    periods = [row for row in bad if names_periods(text[row])]
+    if 2 * len(periods) > len(text):
+        wrong = _unread(text.iloc[bad])
+        return (
+            f"{what} names quarters, weeks or months, but {text[wrong]!r} in {where(wrong)} cannot"
+            " be read like the others (months are read by number or by their English names)."
+            f" Write all rows in one way, such as 2018-03: {place} = {place}.replace(...)"
+        )
+    return f'{start} Convert it with pd.to_datetime(..., format="...") first.'
+
+
+def _unread(text: pd.Series) -> int:
+    """The first row that the spelling which reads most rows cannot read."""
+    kinds = ("quarters", "ISO weeks", "months", "names of months")
+    read = [Spelling(kind).read(text).notna() for kind in kinds]
+    best = max(read, key=lambda good: int(good.sum()))
+    return int(text.index[int(np.argmin(best.to_numpy()))])
 
 
 def _from_objects(values: pd.Index, what: str, where: Callable[[int], str]) -> pd.Index:
@@ -229,57 +313,3 @@ def _refuse_missing(values: pd.Index | pd.Series, what: str, where: Callable[[in
             f"{what} has no stamp (NaT) in {where(int(missing.argmax()))}"
             f" ({int(missing.sum())} such rows). Drop these rows or fill the stamps in."
         )
-
-
-def _cure(text: pd.Series, name: Any) -> str:
-    formats = _formats([one for one in text if not _ISO.fullmatch(one)])
-    if not formats:
-        return 'Convert it with pd.to_datetime(..., format="...") first.'
-    place = "frame.index" if name is None else f'frame["{name}"]'
-    lines = [f'{place} = pd.to_datetime({place}, format="{one}")' for one in formats]
-    if len(lines) == 1:
-        return f"Convert it first: {lines[0]}"
-    return (
-        f"Day and month cannot be told apart; convert it with the one that is meant: {lines[0]}"
-        f"  or  {lines[1]}"
-    )
-
-
-def _formats(text: list[str]) -> list[str]:
-    """Formats that fit, one if the dates tell day and month apart."""
-    matches = [_NUMERIC.fullmatch(one) for one in text]
-    parts = [match.groups() for match in matches if match is not None]
-    if not parts or len(parts) < len(text):
-        return _that_parses(text[:_SAMPLE])
-    mark = parts[0][1]
-    clock = _clock_format(parts[0][4])
-    first, second = max(int(p[0]) for p in parts), max(int(p[2]) for p in parts)
-    if len(parts[0][0]) == 4:
-        order = ["%Y", "%d", "%m"] if second > 12 else ["%Y", "%m", "%d"]
-        return [mark.join(order) + clock]
-    year = "%Y" if len(parts[0][3]) == 4 else "%y"
-    day_first = mark.join(["%d", "%m", year]) + clock
-    month_first = mark.join(["%m", "%d", year]) + clock
-    if first > 12 and second > 12:
-        return []
-    if first > 12:
-        return [day_first]
-    return [month_first] if second > 12 else [day_first, month_first]
-
-
-def _that_parses(text: list[str]) -> list[str]:
-    found = sorted({one for one in map(_guessed, text) if one is not None})
-    for one in found:
-        if pd.to_datetime(pd.Series(text), format=one, errors="coerce").notna().all():
-            return [one]
-    return []
-
-
-def _clock_format(clock: str | None) -> str:
-    match = _CLOCK.fullmatch(clock or "")
-    if match is None:
-        return ""
-    seconds, fraction, half = match.groups()
-    hours = "%I:%M" if half else "%H:%M"
-    after = " %p" if half and half.startswith(" ") else ("%p" if half else "")
-    return f" {hours}{':%S' if seconds else ''}{'.%f' if fraction else ''}{after}"

@@ -28,7 +28,6 @@ from contract_rows import (
     put,
     refused,
     right,
-    row,
     tells,
     warned,
     wave,
@@ -52,16 +51,14 @@ def ahead(name: str, change: Any) -> pd.DataFrame:
     return future().assign(price=change) if name == "price" else future()
 
 
-@row("19-missing-in-the-target")
-def _() -> None:
+def test_19_missing_in_the_target() -> None:
     holed = put("y", np.nan, BAD, BAD + 6)
     for call in at_the_doors(holed):
         refused(call, f"'y' holds NaN: first of {AT}, 2 in all", "Fill.*mask", kind=MissingValues)
     good(holed, policy=MASK)
 
 
-@row("20-missing-in-a-covariate")
-def _() -> None:
+def test_20_missing_in_a_covariate() -> None:
     for name in COVARIATES:
         holed = put(name, np.nan, BAD, BAD + 6)
         for call in at_the_doors(holed):
@@ -70,8 +67,7 @@ def _() -> None:
         good(holed, policy=MASK)
 
 
-@row("21-infinite")
-def _() -> None:
+def test_21_infinite() -> None:
     for name in ROLES:
         for value, policy in ((np.inf, None), (-np.inf, MASK)):
             broken = put(name, value, BAD, BAD + 6)
@@ -80,8 +76,7 @@ def _() -> None:
                 refused(call, said, "Correct", kind=InfiniteValues)
 
 
-@row("22-beyond-float32")
-def _() -> None:
+def test_22_beyond_float32() -> None:
     said = "such values.*float32 after scaling.*Correct"
     for name in ("y", "temp", "price"):
         far = put(name, 1e300, LAST)
@@ -97,8 +92,7 @@ def _() -> None:
     refused(fit(put("y", -1e39), scaling="none"), place, said, kind=InfiniteValues)
 
 
-@row("23-large")
-def _() -> None:
+def test_23_large() -> None:
     for name in ("temp", "price"):
         large = panel()
         large[name] *= 1e30
@@ -107,8 +101,7 @@ def _() -> None:
     right(grown.predict(future=future()), scale=1e30)
 
 
-@row("24-small")
-def _() -> None:
+def test_24_small() -> None:
     for size in (1e-50, 1e-310):
         for name in ("temp", "price"):
             small = panel()
@@ -119,8 +112,7 @@ def _() -> None:
         right(forecaster().fit(shrunk).predict(future=future()), scale=size)
 
 
-@row("25-whole-numbers-that-float64-rounds")
-def _() -> None:
+def test_25_whole_numbers_that_float64_rounds() -> None:
     said = "hold whole numbers above 2**53"
     first = "first of series 'b' at 2024-01-01 00:00:00 (row 40), 40 in all"
     for kind in ("int64", "Int64", "uint64", object):
@@ -146,14 +138,12 @@ def converted(kind: Any, name: str, made: str = "float64") -> None:
     assert forecast.equals(same)
 
 
-@row("26-unsigned")
-def _() -> None:
+def test_26_unsigned() -> None:
     for name in ROLES:
         converted("uint64", name)
 
 
-@row("27-true-and-false")
-def _() -> None:
+def test_27_true_and_false() -> None:
     for kind in ("bool", "boolean", object, "bool[pyarrow]"):
         flags = panel(y=(panel()["y"] > 3).astype(kind))
         for call in at_the_doors(flags):
@@ -175,8 +165,7 @@ def _() -> None:
     refused(fit(mixed), f"'y' holds true and false: first of {AT}, 1 in all", kind=WrongType)
 
 
-@row("28-complex")
-def _() -> None:
+def test_28_complex() -> None:
     for name in ROLES:
         for call in at_the_doors(put(name, 1 + 2j, to=complex)):
             said = rf"'{name}' is complex128 .first: \(1\+2j\) of {AT}, 1 in all"
@@ -184,8 +173,7 @@ def _() -> None:
         refused(fit(put(name, 2j, to=object)), f"'{name}' holds 2j of {AT}", kind=WrongType)
 
 
-@row("29-decimals")
-def _() -> None:
+def test_29_decimals() -> None:
     for name in ROLES:
         exact = panel()
         exact[name] = [Decimal(repr(value)) for value in exact[name]]
@@ -194,8 +182,7 @@ def _() -> None:
         assert made.equals(fitted().predict(future=future()))
 
 
-@row("30-objects")
-def _() -> None:
+def test_30_objects() -> None:
     for name in ROLES:
         line = f"column '{name}' converted from objects to float64"
         made = tells(fit(panel().astype({name: object})), line).predict(future=future())
@@ -205,8 +192,7 @@ def _() -> None:
             refused(call, f"'{name}' holds 'bad' of type str of {AT}", "Correct", kind=WrongType)
 
 
-@row("31-numbers-as-text")
-def _() -> None:
+def test_31_numbers_as_text() -> None:
     for name in ROLES:
         for kind in ("str", object, "string[pyarrow]"):
             digits = panel()
@@ -225,8 +211,7 @@ def words(name: str, kind: Any) -> pd.DataFrame:
     return made.assign(**{name: text.astype(kind)})
 
 
-@row("32-words-as-a-covariate")
-def _() -> None:
+def test_32_words_as_a_covariate() -> None:
     for kind in ("str", "string[pyarrow]", object):
         for name in COVARIATES:
             good(words(name, kind), ahead(name, "hi"))
@@ -234,8 +219,7 @@ def _() -> None:
         refused(fit(words("y", kind)), said, "pd.to_numeric", kind=WrongType)
 
 
-@row("33-categories")
-def _() -> None:
+def test_33_categories() -> None:
     for name in COVARIATES:
         known = words(name, "category")
         learnt = forecaster().fit(known)
@@ -259,8 +243,7 @@ def _after(learnt: Any, history: pd.DataFrame, name: str) -> pd.DataFrame:
     return made
 
 
-@row("34-nullable-numbers")
-def _() -> None:
+def test_34_nullable_numbers() -> None:
     for kind in ("Int64", "Float64"):
         for name in ROLES:
             full = whole(name, kind)
@@ -279,8 +262,7 @@ def _forecast(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return made
 
 
-@row("35-arrow-numbers")
-def _() -> None:
+def test_35_arrow_numbers() -> None:
     for kind in (pyarrow.float64(), pyarrow.decimal128(12, 2), pyarrow.int32()):
         for name in ROLES:
             full = whole(name, "int64")
@@ -291,8 +273,7 @@ def _() -> None:
             right(made, EXPECTED + 5 * (name == "y"))
 
 
-@row("36-dates-as-a-value")
-def _() -> None:
+def test_36_dates_as_a_value() -> None:
     for name in ROLES:
         for values in (panel()["when"], panel()["when"] - pd.Timestamp("2024-01-01")):
             for call in at_the_doors(panel().assign(**{name: values})):
@@ -300,21 +281,18 @@ def _() -> None:
                 refused(call, said, "Leave it out", kind=WrongType)
 
 
-@row("37-half-precision")
-def _() -> None:
+def test_37_half_precision() -> None:
     for name in ROLES:
         converted("float16", name)
 
 
-@row("38-constant-series")
-def _() -> None:
+def test_38_constant_series() -> None:
     for level in (7.25, 0.1, 1e9 + 0.1, 1e-310, 0.0):
         made = forecaster().fit(panel(y=level)).predict(future=future(), quantiles=[0.1, 0.9])
         assert (made[["y", "y_q0.1", "y_q0.9"]] == level).all(axis=None)
 
 
-@row("39-nothing-observed")
-def _() -> None:
+def test_39_nothing_observed() -> None:
     nothing = put("y", np.nan, *range(BEGIN, LAST + 1))
     said = "'y' holds NaN: first of series 'b' at 2024-01-01 00:00:00 .row 40., 40 in all"
     for call in at_the_doors(nothing):
@@ -325,8 +303,7 @@ def _() -> None:
     refused(lambda: masking.predict(nothing, future=future()), said, kind=MissingValues)
 
 
-@row("40-negative-zero")
-def _() -> None:
+def test_40_negative_zero() -> None:
     zeros = [pd.DataFrame({"y": (wave(LENGTH) - 1) * sign}) for sign in (1.0, -1.0)]
     zeros[1] = zeros[0].replace(0.0, -0.0)
     assert np.signbit(zeros[1]["y"]).any()

@@ -25,7 +25,6 @@ from contract_rows import (
     put,
     refused,
     right,
-    row,
     schema,
     wave,
 )  # fmt: skip
@@ -45,8 +44,7 @@ from tsformer.errors import (
 NEW = "at 2024-02-11 00:00:00"  # the second row to forecast
 
 
-@row("59-series-without-a-name")
-def _() -> None:
+def test_59_series_without_a_name() -> None:
     for call in at_the_doors(put("shop", None, BAD, BAD + 6)):
         refused(call, "'shop' has no name in row 44 .2 such", "Name them", kind=WrongType)
     usual = panel().rename(columns={"shop": "unique_id"}).assign(unique_id=1.0)
@@ -55,16 +53,14 @@ def _() -> None:
     refused(fit(nameless, schema=schema(series=None)), said, kind=WrongType)
 
 
-@row("60-names-of-mixed-types")
-def _() -> None:
+def test_60_names_of_mixed_types() -> None:
     mixed = put("shop", 1, BAD, BAD + 6, to=object)
     said = "'shop' holds int and str, int first in row 44 .1, 2 such"
     for call in (*at_the_doors(mixed), fit(mixed, schema=schema(series=None))):
         refused(call, said, "astype", kind=WrongType)
 
 
-@row("61-number-or-text-as-a-name")
-def _() -> None:
+def test_61_number_or_text_as_a_name() -> None:
     numbers = panel().assign(shop=np.repeat([1, 2, 3], LENGTH))
     later = future(shop=np.repeat([1, 2, 3], HORIZON))
     by_number = forecaster().fit(numbers)
@@ -76,8 +72,7 @@ def _() -> None:
     refused(lambda: by_text.predict(numbers, future=later_text), "but '1' .text", kind=WrongType)
 
 
-@row("62-unknown-series")
-def _() -> None:
+def test_62_unknown_series() -> None:
     names = {"a": "a", "b": "new", "c": "c"}
     history, later = (one.assign(shop=one["shop"].map(names)) for one in (panel(), future()))
     order = [0, 1, 2, 6, 7, 8, 3, 4, 5]
@@ -87,8 +82,7 @@ def _() -> None:
         assert made["shop"].tolist() == ["a", "a", "a", "c", "c", "c", "new", "new", "new"]
 
 
-@row("63-a-million-series")
-def _() -> None:
+def test_63_a_million_series() -> None:
     count = 1_000_000
     small = Schema(series="id", time="t", target="y", freq=1)
     times = Training(validation=None)
@@ -107,8 +101,7 @@ def _() -> None:
     np.testing.assert_allclose(made["y"], np.arange(count) + 2, atol=0.02)
 
 
-@row("64-unequal-series")
-def _() -> None:
+def test_64_unequal_series() -> None:
     uneven = panel().drop(index=[*range(10), *range(BEGIN + 35, BEGIN + LENGTH)])
     days = future()["when"].where(future()["shop"] != "b", future()["when"] - pd.Timedelta("5D"))
     made = forecaster().fit(uneven).predict(future=future(when=days))
@@ -118,8 +111,7 @@ def _() -> None:
     assert made["when"].tolist() == days.tolist()
 
 
-@row("65-future-too-short-late-or-early")
-def _() -> None:
+def test_65_future_too_short_late_or_early() -> None:
     for later, said in (
         (future().drop(index=5), "2 of the 3 rows.*'b' for 'price'.*2024-02-12.*1 in all"),
         (future().drop(index=3), "2 of the 3 rows.*'b'.*missing is 2024-02-10.*1 in all"),
@@ -131,22 +123,19 @@ def _() -> None:
         refused(predict(future=later), said, "Add them|Pass them", kind=MissingFuture)
 
 
-@row("66-future-too-long")
-def _() -> None:
+def test_66_future_too_long() -> None:
     made = fitted().predict(future=future(30))
     assert made.equals(fitted().predict(future=future()))
     right(made)
 
 
-@row("67-future-with-duplicates")
-def _() -> None:
+def test_67_future_with_duplicates() -> None:
     twice = pd.concat([future(), future().iloc[[4]]], ignore_index=True)
     said = rf"repeats rows: first of series 'b' {NEW} \(row 9\), 1 in all"
     refused(predict(future=twice), said, "Keep one", kind=DuplicateTimestamp)
 
 
-@row("68-future-with-holes")
-def _() -> None:
+def test_68_future_with_holes() -> None:
     for value, what, kind in (
         (np.nan, "NaN", MissingFuture), (np.inf, "inf", InfiniteValues),
         (-np.inf, "inf", InfiniteValues),
@@ -156,15 +145,13 @@ def _() -> None:
         refused(predict(future=later), said, "needs numbers there", kind=kind)
 
 
-@row("69-future-of-a-past-covariate")
-def _() -> None:
+def test_69_future_of_a_past_covariate() -> None:
     said = "'temp' is a past covariate.*holds it in 9 rows"
     refused(predict(future=future(temp=1.0)), said, "Leave it out", kind=WrongType)
     right(fitted().predict(future=future(temp=np.nan)))
 
 
-@row("70-another-type-than-in-fit")
-def _() -> None:
+def test_70_another_type_than_in_fit() -> None:
     for name in ("y", "temp", "price", "size"):
         text = panel().assign(**{name: "word"})
         said = f"'{name}' holds text.*'word' of series 'a' at 2024-01-01 .*row 0"
@@ -181,8 +168,7 @@ def _() -> None:
     refused(lambda: worded.predict(future=future(price=1.0)), said, kind=WrongType)
 
 
-@row("71-another-frequency-than-in-fit")
-def _() -> None:
+def test_71_another_frequency_than_in_fit() -> None:
     for freq, said in (
         ("h", "2024-01-01 01:00:00 .* in series 'a' .row 1. is not a step of 'D' .* such"),
         ("2D", "series 'a' goes by '2D', not by 'D' .3 such"),
@@ -194,8 +180,7 @@ def _() -> None:
     refused(predict(history=numbered), "whole numbers here, but was dates in fit", kind=WrongTime)
 
 
-@row("72-before-fit")
-def _() -> None:
+def test_72_before_fit() -> None:
     for each in (forecaster(), SeasonalNaive(horizon=HORIZON)):
         for call in (
             each.predict,
@@ -211,8 +196,7 @@ def fingerprint(frame: pd.DataFrame) -> list[Any]:
     return [rows, frame.dtypes.tolist(), [*frame.columns], frame.index.names, dict(frame.attrs)]
 
 
-@row("73-the-frame-is-never-changed")
-def _() -> None:
+def test_73_the_frame_is_never_changed() -> None:
     values = np.random.default_rng(0).normal(size=(LENGTH, 3))
     days = pd.date_range("2024-01-01", periods=LENGTH)
     shared = pd.DataFrame(values, columns=["y", "temp", "price"], index=days, copy=False)
@@ -237,8 +221,7 @@ def _() -> None:
     assert fingerprint(later) == ahead
 
 
-@row("74-read-only-memory")
-def _() -> None:
+def test_74_read_only_memory() -> None:
     values = np.stack([wave(LENGTH), wave(LENGTH, 2)], axis=1)
     expected = np.stack([wave(HORIZON, LENGTH), wave(HORIZON, LENGTH + 2)], axis=1)
     with TemporaryDirectory() as folder:
@@ -255,8 +238,7 @@ def _() -> None:
     good(panel())
 
 
-@row("75-a-forecast-that-is-not-finite")
-def _() -> None:
+def test_75_a_forecast_that_is_not_finite() -> None:
     for value in (float("nan"), float("inf")):
         broken = forecaster().fit(panel())
         inner = broken.network_.forward

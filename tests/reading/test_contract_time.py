@@ -25,7 +25,6 @@ from contract_rows import (
     put,
     refused,
     right,
-    row,
     schema,
     tells,
     wave,
@@ -64,8 +63,7 @@ def follows(days: Any, freq: Any, given: Any = None) -> None:
     assert forecast.index.equals(later.as_unit(days.unit))
 
 
-@row("41-unsorted")
-def _() -> None:
+def test_41_unsorted() -> None:
     sorted_ = fitted().predict(future=future())
     for seed in range(3):
         mixed = panel().sample(frac=1, random_state=seed)
@@ -81,21 +79,18 @@ def _() -> None:
     assert made.predict(future=future()).equals(sorted_)
 
 
-@row("42-duplicate-stamps")
-def _() -> None:
+def test_42_duplicate_stamps() -> None:
     twice = put("when", panel()["when"][BAD + 1])
     for call in at_the_doors(twice):
         said = r"first of series 'b' at 2024-01-06 00:00:00 \(row 45\), 1 in all"
         refused(call, "more than once", said, "Keep one", kind=DuplicateTimestamp)
 
 
-@row("43-equal-stamps-in-different-series")
-def _() -> None:
+def test_43_equal_stamps_in_different_series() -> None:
     good(panel())
 
 
-@row("44-gap")
-def _() -> None:
+def test_44_gap() -> None:
     holed = panel().drop(index=[BAD + 1, BAD + 10])
     said = r"after 2024-01-05 00:00:00 comes 2024-01-07 00:00:00 in series 'b' \(row 45\)"
     for call in at_the_doors(holed):
@@ -108,8 +103,7 @@ def _() -> None:
     np.testing.assert_allclose(back["y"], EXPECTED, atol=0.5)
 
 
-@row("45-mixed-frequencies")
-def _() -> None:
+def test_45_mixed_frequencies() -> None:
     days = panel()["when"][:LENGTH]
     for tail, said in (
         (pd.date_range(days[19], periods=20, freq="2D"), r"comes .* in series 'b' \(row \d+\)"),
@@ -123,8 +117,7 @@ def _() -> None:
         refused(call, "different.*'b' goes by '2D'", "1 such", "resample", kind=WrongFrequency)
 
 
-@row("46-another-frequency-than-said")
-def _() -> None:
+def test_46_another_frequency_than_said() -> None:
     for freq, said in (
         ("h", "series 'a' goes by 'D', not by 'h' .3 such"),
         ("MS", "2024-01-02 .* in series 'a' .row 1. is not a step of 'MS' .* such"),
@@ -146,8 +139,7 @@ def _() -> None:
             assert plain(schema=roles).fit(frame).predict().index[0] == periods[-1] + 1
 
 
-@row("47-no-stamp")
-def _() -> None:
+def test_47_no_stamp() -> None:
     for call in at_the_doors(put("when", pd.NaT, BAD, BAD + 6)):
         said = r"'when' has no stamp \(NaT\) in row 44 of series 'b' \(2 such rows\)"
         refused(call, said, "Drop", kind=WrongTime)
@@ -155,8 +147,7 @@ def _() -> None:
     refused(fit(put("when", None, frame=text)), "'when' has no stamp.*row 44", kind=WrongTime)
 
 
-@row("48-text-in-the-time-column")
-def _() -> None:
+def test_48_text_in_the_time_column() -> None:
     for kind in ("str", object, "string[pyarrow]", "category"):
         iso = panel().assign(when=panel()["when"].dt.strftime("%Y-%m-%d").astype(kind))
         said = "time column 'when': ISO 8601 text converted to datetime64[us]"
@@ -164,15 +155,13 @@ def _() -> None:
         assert made.equals(fitted().predict(future=future()))
     for style in ("%d/%m/%Y", "%b %d, %Y"):
         other = panel().assign(when=panel()["when"].dt.strftime(style))
-        for call in at_the_doors(other):
-            cure = rf'pd.to_datetime\(frame\["when"\], format="{style}"\)'
-            refused(call, "'when' is text that is not ISO 8601", cure, kind=WrongTime)
+        said = f"time column 'when': text as {style!r} converted to datetime64[us]"
+        assert tells(fit(other), said).predict(future=future()).equals(made)
     stray = put("when", "5 Jan", frame=iso.astype({"when": object}))
     refused(fit(stray), "in 1 of 120 rows; .*'5 Jan' in row 44 of series 'b'", kind=WrongTime)
 
 
-@row("49-zones")
-def _() -> None:
+def test_49_zones() -> None:
     # the clocks change on 31 March and 27 October 2024
     for first in ("2024-02-20", "2024-09-17"):
         days = pd.date_range(first, periods=LENGTH, tz="Europe/Berlin")
@@ -182,8 +171,7 @@ def _() -> None:
     assert len({moment.utcoffset() for moment in ahead(hours[-1], "h").union(hours)}) == 2
 
 
-@row("50-mixed-zones")
-def _() -> None:
+def test_50_mixed_zones() -> None:
     days = pd.date_range("2024-01-01", periods=LENGTH, tz="Europe/Berlin")
     base = panel(days=days).astype({"when": object})
     for odd in (days[4].tz_localize(None), days[4].tz_convert("Asia/Tokyo")):
@@ -194,8 +182,7 @@ def _() -> None:
     refused(predict(history=panel(days=days)), "zone Europe/Berlin here.*no zone", kind=WrongTime)
 
 
-@row("51-repeated-hour-of-summer-time")
-def _() -> None:
+def test_51_repeated_hour_of_summer_time() -> None:
     hours = pd.date_range("2024-10-26 10:00", periods=LENGTH, freq="h")
     local = hours.tz_localize("UTC").tz_convert("Europe/Berlin").tz_localize(None)
     naive = panel(days=hours)
@@ -204,14 +191,12 @@ def _() -> None:
     refused(fit(naive), said, "summer time ended.*tz_localize", kind=DuplicateTimestamp)
 
 
-@row("52-years-beyond-nanoseconds")
-def _() -> None:
+def test_52_years_beyond_nanoseconds() -> None:
     for year in (1600, 3000):
         follows(pd.date_range(f"{year}-02-01", periods=LENGTH, unit="us"), "D")
 
 
-@row("53-units")
-def _() -> None:
+def test_53_units() -> None:
     for unit in ("s", "ms", "us", "ns"):
         follows(pd.date_range("2024-01-01", periods=LENGTH, unit=unit), "D")
         finer = future(days=pd.date_range("2024-02-10", periods=HORIZON, unit="ns"))
@@ -219,8 +204,7 @@ def _() -> None:
         right(forecaster().fit(panel(days=days)).predict(future=finer))
 
 
-@row("54-periods")
-def _() -> None:
+def test_54_periods() -> None:
     said = "time column 'when': periods of 'D' converted to their first moments; forecasts are"
     daily = panel(days=pd.period_range("2024-01-01", periods=LENGTH, freq="D"))
     later = pd.period_range("2024-02-10", periods=HORIZON, freq="D")
@@ -233,8 +217,7 @@ def _() -> None:
     assert made.index.equals(pd.period_range("2024-03", periods=HORIZON, freq="M"))
 
 
-@row("55-whole-number-time")
-def _() -> None:
+def test_55_whole_number_time() -> None:
     roles = schema(time="when")
     steps = np.arange(LENGTH) * 10
     later = future(days=400 + 10 * np.arange(HORIZON))
@@ -246,8 +229,7 @@ def _() -> None:
     refused(fit(uneven, schema=roles), said, "Correct", kind=WrongFrequency)
 
 
-@row("56-fractions-as-time")
-def _() -> None:
+def test_56_fractions_as_time() -> None:
     roles = schema(time="when")
     fractions = panel(days=np.arange(LENGTH) / 2)
     said = "'when' holds fractions .first: 0.0 in row 0 of series 'a'"
@@ -257,8 +239,7 @@ def _() -> None:
     refused(lambda: plain().fit(bare), "the index holds fractions", kind=WrongTime)
 
 
-@row("57-calendars")
-def _() -> None:
+def test_57_calendars() -> None:
     for first, freq in (
         ("2024-01-01", "B"), ("2021-01-31", "ME"), ("2020-12-01", "MS"), ("1985-12-31", "YE"),
         ("2015-03-31", "QE"), ("2023-06-04", "W-SUN"), ("2024-01-17", "D"), ("2021-01-01", "BMS"),
@@ -268,8 +249,7 @@ def _() -> None:
     follows(pd.date_range("2024-01-02", periods=LENGTH, freq=holidays), holidays, holidays)
 
 
-@row("58-two-rows-of-no-frequency")
-def _() -> None:
+def test_58_two_rows_of_no_frequency() -> None:
     each = panel().iloc[[0, 1, BEGIN, BEGIN + 1]]
     said = "cannot be inferred: the longest series has 2 rows"
     small = {"context": 1, "horizon": 1}

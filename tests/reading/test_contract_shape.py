@@ -21,7 +21,6 @@ from contract_rows import (
     predict,
     refused,
     right,
-    row,
     tells,
     warned,
     wave,
@@ -40,15 +39,13 @@ from tsformer.errors import (
 SHORT = panel().drop(index=range(BEGIN + 5, BEGIN + LENGTH))
 
 
-@row("01-empty-frame")
-def _() -> None:
+def test_01_empty_frame() -> None:
     for empty in (panel().iloc[:0], pd.DataFrame(), np.empty((0, 1))):
         refused(fit(empty), "frame is empty: 0 rows", "at least as many rows", kind=EmptyFrame)
     refused(predict(history=panel().iloc[:0]), "frame is empty", kind=EmptyFrame)
 
 
-@row("02-one-row")
-def _() -> None:
+def test_02_one_row() -> None:
     each = panel().iloc[[0, BEGIN, 2 * LENGTH]]
     refused(fit(each), "series 'a' has 1 row and no", "Give more", kind=SeriesTooShort)
     daily = Schema(**ALL, freq="D")
@@ -58,8 +55,7 @@ def _() -> None:
     refused(fit([[1.0]], schema=None), "has 1 sample", kind=SeriesTooShort)
 
 
-@row("03-shorter-than-context-and-horizon")
-def _() -> None:
+def test_03_shorter_than_context_and_horizon() -> None:
     said = "'b' has 5 rows; context 14 .* need 17 .1 of 3.*Policy.short=\"drop\""
     refused(fit(SHORT), said, kind=SeriesTooShort)
     dropped = warned(fit(SHORT, policy=Policy(short="drop")), "1 of 3 series", "'b'")
@@ -68,8 +64,7 @@ def _() -> None:
     assert dropped.short_["series"].tolist() == ["b"]
 
 
-@row("04-shorter-than-context-at-predict")
-def _() -> None:
+def test_04_shorter_than_context_at_predict() -> None:
     said = "'b' has 5 rows before the forecast.*needs 14 .1 of 3.*short=\"pad\""
     days = future()["when"].where(future()["shop"] != "b", future()["when"] - pd.Timedelta("35D"))
     refused(predict(history=SHORT, future=future(when=days)), said, kind=SeriesTooShort)
@@ -80,15 +75,13 @@ def _() -> None:
     assert np.isfinite(made["y"]).all()
 
 
-@row("05-repeated-column-names")
-def _() -> None:
+def test_05_repeated_column_names() -> None:
     twice = panel().assign(extra=1.0).rename(columns={"extra": "temp"})
     for call in (fit(twice), predict(history=twice), lambda: fitted().score(twice)):
         refused(call, "'temp' is there 2 times .1 such", "Keep one", kind=DuplicateColumn)
 
 
-@row("06-missing-columns")
-def _() -> None:
+def test_06_missing_columns() -> None:
     less = panel().drop(columns=["temp", "price"])
     for call in (fit(less), predict(history=less), lambda: fitted().score(less)):
         refused(call, "no column", "'temp'", "'price'", "its columns are", kind=MissingColumn)
@@ -97,16 +90,14 @@ def _() -> None:
     refused(predict(future=future().drop(columns="price")), "'price'", kind=MissingColumn)
 
 
-@row("07-further-columns")
-def _() -> None:
+def test_07_further_columns() -> None:
     more = panel(new=1, other="x")
     good(more)
     right(warned(predict(history=more), "not seen are ignored: 'new', 'other'"))
     right(fitted().predict(future=future(new=1)))
 
 
-@row("08-columns-in-another-order")
-def _() -> None:
+def test_08_columns_in_another_order() -> None:
     turned, ahead = panel()[panel().columns[::-1]], future()[future().columns[::-1]]
     good(turned, ahead)
     right(fitted().predict(turned, future=ahead))
@@ -116,37 +107,32 @@ def _() -> None:
     assert known.predict(future=both).equals(known.predict(future=both[both.columns[::-1]]))
 
 
-@row("09-names-that-are-not-text")
-def _() -> None:
+def test_09_names_that_are_not_text() -> None:
     odd = panel().set_axis(["shop", "when", "y", "temp", 5, 6], axis=1)
     for call in (fit(odd), predict(history=odd)):
         refused(call, "must be text, 5 is int .2 such", "frame.columns.astype", kind=WrongType)
 
 
-@row("10-columns-of-several-levels")
-def _() -> None:
+def test_10_columns_of_several_levels() -> None:
     deep = panel().set_axis(pd.MultiIndex.from_product([["x"], panel().columns]), axis=1)
     for call in (fit(deep), predict(history=deep)):
         refused(call, "columns have several levels", "join", kind=WrongType)
 
 
-@row("11-rows-by-series-and-time")
-def _() -> None:
+def test_11_rows_by_series_and_time() -> None:
     keys = ["shop", "when"]
     made = forecaster().fit(panel().set_index(keys)).predict(future=future().set_index(keys))
     right(made)
     assert made.index.equals(pd.MultiIndex.from_frame(future()[keys]))
 
 
-@row("12-rows-by-number")
-def _() -> None:
+def test_12_rows_by_number() -> None:
     made = plain().fit(pd.DataFrame({"y": wave(LENGTH)})).predict()
     right(made, wave(HORIZON, LENGTH))
     assert made.index.tolist() == [40, 41, 42]
 
 
-@row("13-array-by-position")
-def _() -> None:
+def test_13_array_by_position() -> None:
     array = np.stack([wave(LENGTH), wave(LENGTH, 3)], axis=1)
     by_position = plain().fit(array)
     expected = np.stack([wave(HORIZON, LENGTH), wave(HORIZON, LENGTH + 3)], axis=1)
@@ -158,8 +144,7 @@ def _() -> None:
     refused(lambda: plain().fit(holed), r"'y1' holds NaN: first \(row 5\), 1 in all", "Fill")
 
 
-@row("14-list-of-lists")
-def _() -> None:
+def test_14_list_of_lists() -> None:
     listed = [[value] for value in wave(LENGTH).tolist()]
     made = tells(lambda: plain().fit(listed), "list of 40 rows converted to an array")
     np.testing.assert_allclose(made.predict()[:, 0], wave(HORIZON, LENGTH), atol=0.02)
@@ -167,8 +152,7 @@ def _() -> None:
     refused(lambda: plain().fit(listed), r"'y0' holds .*'bad'.*\(row 5\)", kind=WrongType)
 
 
-@row("15-sparse-data")
-def _() -> None:
+def test_15_sparse_data() -> None:
     for name in ("y", "temp", "price", "size"):
         thin = panel()
         thin[name] = pd.arrays.SparseArray(thin[name])
@@ -184,8 +168,7 @@ class _Stream:
         raise AssertionError("never asked for")
 
 
-@row("16-tables-of-other-libraries")
-def _() -> None:
+def test_16_tables_of_other_libraries() -> None:
     for make in (polars.from_pandas, pyarrow.Table.from_pandas):
         table = make(panel())
         kind = f"{type(table).__module__}.DataFrame" if make is polars.from_pandas else None
@@ -202,8 +185,7 @@ def _no_pyarrow(data: object) -> None:
     raise ImportError("No module named 'pyarrow'")
 
 
-@row("17-names-of-the-output")
-def _() -> None:
+def test_17_names_of_the_output() -> None:
     said = "has the name that a forecast gives to the 0.1 quantile of 'y'"
     twins = panel().rename(columns={"temp": "y_q0.1"})
     taken = Schema(series="shop", target=["y", "y_q0.1"])
@@ -215,8 +197,7 @@ def _() -> None:
     good(twins, schema=Schema(**{**ALL, "past": "y_q0.1"}))  # a covariate is in no forecast
 
 
-@row("18-columns-without-variance")
-def _() -> None:
+def test_18_columns_without_variance() -> None:
     good(panel(temp=3.0))
     good(panel(size=3.0))
     good(panel(price=0.1), future(price=0.1))

@@ -8,9 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 import tsformer
 import tsformer.training
-from tsformer import Drift, Forecaster, MaskedPretrainer, SeasonalNaive, Training
+from tsformer import Drift, Forecaster, SeasonalNaive, Training
 from tsformer.errors import TrainingFailed
-from tsformer.estimators import baselines, forecaster
+from tsformer.estimators import MaskedPretrainer, baselines, forecaster
 from tsformer.heads import Quantiles
 from tsformer.models import Linear, MaskedTransformer
 

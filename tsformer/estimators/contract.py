@@ -57,6 +57,10 @@ class PanelForecaster(Learner, ABC):
     gap: int = 0
     schema: Schema | None
     policy: Policy | None
+    schema_: Schema
+    horizon_: int
+    gap_: int
+    policy_: Policy
 
     def fit(self, data: Any, y: Any = None) -> Self:
         """Fit on all series of a frame; a second call starts afresh.

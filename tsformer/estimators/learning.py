@@ -17,11 +17,11 @@ class Learner(Params):
     def _unfitted(self) -> Self:
         """The same parameters, the very objects, and nothing learnt."""
         twin = type(self).__new__(type(self))
-        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-        vars(twin).update(kept)
+        kept = {name: value for name, value in self.__dict__.items() if not name.endswith("_")}
+        twin.__dict__ = kept
         return twin
 
     def _adopt(self, fitted: Self) -> Self:
         """Take over all that another has learnt, in one assignment."""
-        self.__dict__ = vars(fitted)
+        self.__dict__ = fitted.__dict__
         return self

@@ -31,19 +31,20 @@ def test_a_later_plan_changes_no_earlier_forecast(decoding, step, build, make_ba
 def test_teacher_forcing_on_its_own_forecasts_is_decoding(
     head, norm, start, gaps, build, make_batch
 ):
-    model = Transformer(**TINY, decoding="autoregressive", norm=norm, start=start)
+    model = Transformer(**TINY, decoding="autoregressive", norm=norm, start=start, dropout=0.0)
     network, batch = build(model, SIZES, head), make_batch(SIZES, gaps=gaps)
     decoded = network(batch)
     taught = batch._replace(
         future_target=head.point(decoded),
         future_observed=torch.ones_like(batch.future_observed),
     )
-    raw, _, _ = network.supervise(taught)
+    raw, _, _ = network.train().supervise(taught)
     torch.testing.assert_close(raw, decoded, atol=1e-5, rtol=1e-5)
 
 
 def test_teacher_forcing_never_shows_the_answer(build, make_batch):
-    network = build(Transformer(**TINY, decoding="autoregressive"), SIZES, Point())
+    model = Transformer(**TINY, decoding="autoregressive", dropout=0.0)
+    network = build(model, SIZES, Point()).train()
     batch = make_batch(SIZES)
     before, _, _ = network.supervise(batch)
     for step in range(SIZES.horizon):
@@ -54,6 +55,14 @@ def test_teacher_forcing_never_shows_the_answer(build, make_batch):
         torch.testing.assert_close(after[:, :until], before[:, :until], atol=1e-6, rtol=1e-6)
         if until < SIZES.horizon:
             assert (after[:, until] - before[:, until]).abs().max() > 1e-3
+
+
+def test_outside_training_the_forecast_is_judged(build, make_batch):
+    network = build(Transformer(**TINY, decoding="autoregressive"), SIZES, Point()).eval()
+    batch = make_batch(SIZES)
+    raw, target, _ = network.supervise(batch)
+    assert torch.equal(raw, network(batch))
+    assert torch.equal(target, batch.future_target)
 
 
 def test_the_first_step_reads_the_last_value(build, make_batch):

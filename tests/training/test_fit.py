@@ -4,11 +4,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.utilities.exceptions import SIGTERMException
 
 from tsformer.errors import MissingDependency
 from tsformer.models import Informer
@@ -167,3 +169,32 @@ def test_compiling_without_a_compiler_says_so(run, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(MissingDependency, match="C\\+\\+ compiler"):
         run(compile=True)
+
+
+def test_fits_in_threads_equal_fits_in_turn(make_data, unchecked):
+    def fit(seed):
+        data, training = make_data(random_state=seed), Training(epochs=2)
+        model = Informer(**TINY, dropout=0.2)
+        module = InformerModule(data.sizes, model, training=training, random_state=seed)
+        train(module, data, training)
+        return module
+
+    before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
+    in_turn = [fit(seed) for seed in (0, 1, 0, 1)]
+    with ThreadPoolExecutor(2) as pool:
+        at_once = list(pool.map(fit, (0, 1, 0, 1)))
+    assert all(map(same, at_once, in_turn))
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()
+    assert random.getstate() == before[2]
+
+
+class Terminates(pl.Callback):
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_index):
+        raise SIGTERMException
+
+
+def test_a_termination_is_no_success(train_level):
+    with pytest.raises(SystemExit) as stopped:
+        train_level(callbacks=(Terminates(),))
+    assert stopped.value.code == 143

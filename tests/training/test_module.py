@@ -1,8 +1,10 @@
+import math
+
 import pytest
 import pytorch_lightning as pl
 import torch
 
-from tsformer.errors import TrainingFailed
+from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.heads import Point, Quantiles
 from tsformer.models import Informer, Linear, Transformer
 from tsformer.training import (
@@ -218,3 +220,114 @@ def test_a_transformer_learns_under_any_head(head, decoding, make_data):
     module = TransformerModule(data.sizes, model, head=head, training=settings)
     train(module, data, settings)
     assert len(module.history) == 2
+
+
+def kept(module):
+    weights = {name: weight.clone() for name, weight in module.state_dict().items()}
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in module.history]
+    return weights, rows, module.best.epoch, module.best.loss
+
+
+class Saves(pl.callbacks.Checkpoint):
+    """Saves a checkpoint at the end of an epoch, before or after Lightning counts it."""
+
+    def __init__(self, path, hook):
+        self.path, self.hook = path, hook
+
+    def save(self, trainer, hook):
+        if (hook, trainer.current_epoch, trainer.sanity_checking) == (self.hook, 1, False):
+            trainer.save_checkpoint(self.path)
+
+    def on_validation_end(self, trainer, module):
+        self.save(trainer, "validation")
+
+    def on_train_epoch_end(self, trainer, module):
+        self.save(trainer, "train")
+
+
+@pytest.mark.parametrize("hook", ["validation", "train"])
+def test_a_resumed_run_equals_an_uninterrupted_one(hook, make_data, tmp_path):
+    settings = Training(epochs=4, patience=None, learning_rate=0.03)
+    path = tmp_path / "run.ckpt"
+
+    def run(callbacks=(), resume=None):
+        data = make_data()
+        module = InformerModule(data.sizes, Informer(**TINY, dropout=0.2), training=settings)
+        quiet = {**QUIET, "enable_checkpointing": bool(callbacks)}
+        trainer = pl.Trainer(max_epochs=4, callbacks=list(callbacks), **quiet)
+        trainer.fit(module, datamodule=data, ckpt_path=resume, weights_only=True)
+        return kept(module)
+
+    weights, rows, epoch, loss = run([Saves(path, hook)])
+    resumed, resumed_rows, resumed_epoch, resumed_loss = run(resume=path)
+    assert (resumed_epoch, resumed_loss) == (epoch, loss)
+    for name, weight in resumed.items():
+        assert torch.equal(weight, weights[name]), name
+    assert len(resumed_rows) == len(rows) == 5
+    for row, other in zip(resumed_rows, rows, strict=True):
+        assert row == pytest.approx(other, nan_ok=True)
+
+
+class Last(pl.Callback):
+    """Keeps the weights of each epoch's end: at last those of the last."""
+
+    def on_train_epoch_end(self, trainer, module):
+        self.weights = {name: weight.clone() for name, weight in module.state_dict().items()}
+
+
+@pytest.mark.parametrize(
+    "rhythm",
+    [
+        {"check_val_every_n_epoch": 10},
+        {"val_check_interval": 100, "check_val_every_n_epoch": None},
+    ],
+    ids=str,
+)
+def test_untrained_weights_are_not_best_without_a_rival(rhythm, make_data, caplog):
+    data, last = make_data(), Last()
+    module = informer_module(data.sizes, Training(epochs=4))
+    trainer = pl.Trainer(max_epochs=4, callbacks=[last], **rhythm, **QUIET)
+    trainer.fit(module, datamodule=data)
+    assert module.best.epoch is None
+    assert "last weights are kept" in caplog.text
+    for name, weight in module.state_dict().items():
+        assert torch.equal(weight, last.weights[name]), name
+
+
+def test_epochs_without_validation_record_none(make_data):
+    data = make_data()
+    module = informer_module(data.sizes, Training(epochs=4))
+    pl.Trainer(max_epochs=4, check_val_every_n_epoch=2, **QUIET).fit(module, datamodule=data)
+    missing = [math.isnan(row["validation_loss"]) for row in module.history]
+    assert missing == [False, True, False, True, False]
+
+
+def test_several_devices_are_refused(make_data):
+    module = informer_module(SIZES)
+    module.trainer = pl.Trainer(devices=2, strategy="ddp", **QUIET)
+    with pytest.raises(ParameterError, match=r"has 2 devices.*not supported"):
+        module.setup("fit")
+
+
+class Breaks(pl.Callback):
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_index):
+        with torch.no_grad():
+            module.network.level.fill_(float("nan"))
+
+
+def test_a_last_step_into_nothing_is_a_failure(train_level, make_data):
+    data = make_data(validation=None, batch_size=1000)
+    with pytest.raises(TrainingFailed, match=r"'level' are not finite.*learning_rate"):
+        train_level(data=data, epochs=1, callbacks=[Breaks()])
+
+
+def test_validation_judges_what_forecasting_does(make_data):
+    data = make_data()
+    model = Transformer(**TINY, decoding="autoregressive")
+    module = TransformerModule(data.sizes, model, head=Point(), training=Training(epochs=1))
+    train(module, data, module.training_settings)
+    batch = next(iter(data.val_dataloader()))
+    with torch.no_grad():
+        raw = module.eval()(batch)
+        expected = module.head.loss(raw, batch.future_target, batch.future_observed.float())
+    assert module.best.loss == pytest.approx(expected.item(), rel=1e-4)

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from tsformer.training.randomness import seeded
+from tsformer.windows.loaders import SeededSampler
 
 
 def draw(*keys):
@@ -28,3 +29,13 @@ def test_the_generators_are_restored_even_after_an_error():
     assert torch.equal(torch.get_rng_state(), before[0])
     assert (np.random.get_state()[1] == before[1]).all()
     assert random.getstate() == before[2]
+
+
+def test_any_whole_number_is_a_seed():
+    def draw(*keys):
+        with seeded(*keys):
+            return torch.rand(3)
+
+    assert torch.equal(draw(np.int64(3)), draw(3))
+    assert not torch.equal(draw(2**62), draw(3))
+    assert len(list(SeededSampler(5, seed=np.int64(2**62)))) == 5

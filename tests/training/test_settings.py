@@ -1,8 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import pytorch_lightning as pl
 from hypothesis import given
 from hypothesis import strategies as st
+from pytorch_lightning.loggers import CSVLogger
 
 from tsformer.errors import ParameterError
 from tsformer.training import Training
@@ -71,3 +73,50 @@ def test_a_misspelt_setting_fails_loudly():
         Training(learning_rte=1)
     with pytest.raises(ParameterError, match="Did you mean 'learning_rate'"):
         Training().set_params(learning_rte=1)
+
+
+def lightning_callback():
+    """As a callback of the other package looks, which need not be installed."""
+    base = type("Callback", (), {"__module__": "lightning.pytorch.callbacks.callback"})
+    return type("EarlyStopping", (base,), {})()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"callbacks": [3]}, "functions of one row"),
+        ({"callbacks": ["csv"]}, "functions of one row"),
+        ({"callbacks": [pl.Callback]}, "functions of one row"),
+        ({"callbacks": print}, "must be a list"),
+        ({"callbacks": [lightning_callback()]}, "'lightning'.*'pytorch_lightning'.*do not mix"),
+        ({"callbacks": [CSVLogger("here")]}, r"give it as Training\(logger"),
+        ({"logger": "csv"}, "must be a Lightning logger"),
+        ({"logger": [CSVLogger("here"), 3]}, "must be a Lightning logger"),
+        ({"accelerator": "cpuu"}, "accelerator must be one of 'auto', 'cpu'"),
+        ({"precision": "garbage"}, "precision must be one of '32-true'"),
+        ({"precision": "bf16-true"}, "bf16-true"),
+        ({"precision": "16-true"}, "16-true"),
+        ({"precision": "64-true"}, "64-true"),
+        ({"devices": 2}, "more than one device"),
+    ],
+    ids=str,
+)
+def test_what_would_fail_in_the_middle_of_a_fit_is_refused_before(wrong, said):
+    with pytest.raises(ParameterError, match=said):
+        Training(**wrong).check()
+
+
+def test_what_lightning_takes_is_taken():
+    Training(callbacks=[pl.Callback(), print], logger=CSVLogger("here")).check()
+    Training(logger=[CSVLogger("here")], precision="bf16-mixed", accelerator="cpu").check()
+
+
+def test_an_absent_accelerator_is_named(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    with pytest.raises(ParameterError, match="this machine has none"):
+        Training(accelerator="gpu").check()
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    Training(epochs=np.int64(3), batch_size=np.int32(8), patience=np.uint8(2)).check()

@@ -145,7 +145,9 @@ class AutoregressiveTransformer(TransformerNetwork):
         super().__init__(spec, sizes, head, past=False)
 
     def supervise(self, batch: Batch, generator: torch.Generator | None = None) -> Supervision:
-        """Teacher forcing: every step reads the true step before it, behind a causal mask."""
+        """Every step reads the true one before it, causally; outside training, the forecast."""
+        if not self.training:
+            return super().supervise(batch, generator)
         memory, memory_mask = self.encode(batch)
         target = torch.cat([batch.past_target, batch.future_target], dim=1)
         observed = torch.cat([batch.past_observed, batch.future_observed], dim=1)

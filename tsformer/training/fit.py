@@ -2,6 +2,7 @@
 
 import logging
 import shutil
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -38,7 +39,8 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
         As pressed; Lightning alone would end the process. SIGTERM does end it.
     """
     bars = _progress(training.progress)
-    with _quiet(), seeded(module.random_state):
+    # seeded first: what is silenced is the process's, and threads take turns
+    with seeded(module.random_state), _quiet():
         trainer = pl.Trainer(
             accelerator=training.accelerator,
             devices=training.devices,
@@ -56,8 +58,8 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
         try:
             with _compiled(module.network) if training.compile else nullcontext():
                 trainer.fit(module, datamodule=data)
-        except SIGTERMException:
-            raise
+        except SIGTERMException as stopped:
+            raise SystemExit(128 + signal.SIGTERM) from stopped
         except SystemExit as stopped:
             raise KeyboardInterrupt from stopped
         finally:

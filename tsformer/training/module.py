@@ -11,7 +11,7 @@ from pytorch_lightning.plugins import Precision
 from pytorch_lightning.utilities import GradClipAlgorithmType
 from torch import Tensor, nn
 
-from tsformer.errors import TrainingFailed
+from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, Transformer, WindowScaling
 from tsformer.nn.scaling import Scaling
@@ -66,6 +66,33 @@ class ForecastModule(pl.LightningModule):
         self.history: list[dict[str, float]] = []
         self._sums: dict[str, list[Tensor]] = {"train": [], "validation": []}
         self._epoch_began = 0.0
+        self._validation_loss = math.nan
+        self._resumed = False
+
+    def setup(self, stage: str) -> None:
+        """Refuse what is not built: each device would fit closed forms to its own windows."""
+        if self.trainer.world_size > 1 and stage == "fit":
+            raise ParameterError(
+                f"the Trainer has {self.trainer.world_size} devices; training on more than one is "
+                "not supported: use Trainer(devices=1)"
+            )
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Add what a resumed run needs to equal an uninterrupted one."""
+        checkpoint["tsformer"] = {
+            "history": [dict(row) for row in self.history],
+            "sums": {stage: list(sums) for stage, sums in self._sums.items()},
+            "validation_loss": self._validation_loss,
+        }
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Go on from a checkpoint: its weights are not prepared a second time."""
+        kept = checkpoint.get("tsformer")
+        if kept is not None:
+            self.history = [dict(row) for row in kept["history"]]
+            self._sums = {stage: list(sums) for stage, sums in kept["sums"].items()}
+            self._validation_loss = kept["validation_loss"]
+            self._resumed = True
 
     def forward(self, batch: Batch) -> Tensor:
         """Raw forecasts (batch, horizon, target, width) in the panel's units."""
@@ -74,6 +101,24 @@ class ForecastModule(pl.LightningModule):
 
     def on_train_start(self) -> None:
         """Fit what has a closed form, and let the weights so far compete as epoch 0."""
+        resumed, self._resumed = self._resumed, False
+        if not resumed:
+            self._prepare()
+        if self.training_settings.epochs == 0 or not _parameter_groups(
+            self.network, self.training_settings
+        ):
+            self.trainer.should_stop = True  # nothing is left to train by gradient
+
+    def on_train_end(self) -> None:
+        """Refuse to end with weights that forecast nothing."""
+        for name, weight in self.network.named_parameters():
+            if not torch.isfinite(weight).all():
+                raise TrainingFailed(
+                    f"the weights {name!r} are not finite after epoch {self.current_epoch}: lower "
+                    "training__learning_rate, or look for outliers in the data"
+                )
+
+    def _prepare(self) -> None:
         began = time.monotonic()
         train = _Moved(self.trainer.train_dataloader or [], self.device)
         validation = _Moved(self.trainer.val_dataloaders or [], self.device)
@@ -92,10 +137,6 @@ class ForecastModule(pl.LightningModule):
         if not math.isnan(loss):
             self.best.consider(0, loss, self)
             self._record(0, math.nan, loss, time.monotonic() - began)
-        if self.training_settings.epochs == 0 or not _parameter_groups(
-            self.network, self.training_settings
-        ):
-            self.trainer.should_stop = True  # nothing is left to train by gradient
 
     def on_train_epoch_start(self) -> None:
         """Start the epoch's clock."""
@@ -123,13 +164,15 @@ class ForecastModule(pl.LightningModule):
     def on_validation_epoch_end(self) -> None:
         """Log the mean over all observed steps: not the mean of the batches' means."""
         if not self.trainer.sanity_checking:
-            self.log("validation_loss", self._mean("validation"), sync_dist=True)
+            mean = self._mean("validation")
+            self._validation_loss = float(mean)
+            self.log("validation_loss", mean, sync_dist=True)
 
     def on_train_epoch_end(self) -> None:
         """Add the epoch to ``history`` and report it."""
         train, seconds = float(self._mean("train")), time.monotonic() - self._epoch_began
-        validation = self.trainer.callback_metrics.get("validation_loss")
-        loss = math.nan if validation is None else float(validation)
+        # none from an earlier epoch: a Trainer may validate every few epochs only
+        loss, self._validation_loss = self._validation_loss, math.nan
         self.log("train_loss", train)
         self._record(self.current_epoch + 1, train, loss, seconds)
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from tsformer.errors import ParameterError
 from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.training import runtime
 
 __all__ = ["Training"]
 
@@ -40,7 +41,11 @@ class Training(Params):
     clip: float | None = param(
         "Largest norm of the gradient; None does not clip.", default=1.0, above=0
     )
-    precision: str = param("Lightning's precision, such as 'bf16-mixed'.", default="32-true")
+    precision: str = param(
+        "Lightning's precision: '32-true', 'bf16-mixed' or '16-mixed'.",
+        default="32-true",
+        choices=("32-true", "32", "bf16-mixed", "bf16", "16-mixed", "16"),
+    )
     validation: float | int | str | pd.DataFrame | None = param(
         "Latest rows of each series kept for validation: a fraction below 1, a number of rows, "
         "a frame that continues the data, 'auto' (a fifth, at least one horizon), or None.",
@@ -69,9 +74,11 @@ class Training(Params):
     )
     max_time: float | None = param("Seconds after which training stops.", default=None, above=0)
     accelerator: str = param(
-        "Lightning's accelerator: 'auto', 'cpu', 'gpu', 'mps'.", default="auto"
+        "Lightning's accelerator: 'auto', 'cpu', 'gpu', 'cuda', 'mps'.",
+        default="auto",
+        choices=("auto", "cpu", "gpu", "cuda", "mps"),
     )
-    devices: int = param("Number of devices.", default=1, low=1)
+    devices: int = param("Number of devices: 1, more are not supported yet.", default=1, low=1)
     callbacks: tuple[Any, ...] | list[Any] = param(
         "Lightning callbacks, or functions called with each epoch's row of the history.", default=()
     )
@@ -83,6 +90,29 @@ class Training(Params):
     def check(self) -> None:
         """Raise ``ParameterError`` for the first setting that is out of range."""
         super().check()
+        self._check_validation()
+        if self.devices > 1:
+            raise ParameterError(
+                f"Training(devices={self.devices}): training on more than one device is not "
+                "supported yet; devices must be 1"
+            )
+        problem = runtime.accelerator_problem(self.accelerator)
+        if problem:
+            raise ParameterError(f"Training(accelerator={self.accelerator!r}): {problem}")
+        calls: Any = self.callbacks
+        if not isinstance(calls, (tuple, list)):
+            raise ParameterError(
+                f"Training(callbacks={calls!r}): callbacks must be a list or tuple of them"
+            )
+        for call in calls:
+            problem = runtime.callback_problem(call)
+            if problem:
+                raise ParameterError(f"Training(callbacks=[{call!r}]): {problem}")
+        problem = runtime.logger_problem(self.logger)
+        if problem:
+            raise ParameterError(f"Training(logger={self.logger!r}): {problem}")
+
+    def _check_validation(self) -> None:
         value: Any = self.validation
         fine = value is None or isinstance(value, pd.DataFrame) or value == "auto"
         if not isinstance(value, bool) and isinstance(value, Real):

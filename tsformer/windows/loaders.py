@@ -41,7 +41,7 @@ class SeededSampler(Sampler[int]):
 
     def generator(self) -> torch.Generator:
         """The noise of this epoch."""
-        return torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
+        return torch.Generator().manual_seed((int(self.seed) * 1_000_003 + self.epoch) % 2**63)
 
     def __iter__(self) -> Iterator[int]:
         yield from torch.randperm(self.size, generator=self.generator()).tolist()
@@ -117,7 +117,7 @@ def window_loader(
         windows,
         batch_sampler=BatchSampler(sampler, batch_size, drop_last=False),
         collate_fn=_identity,
-        generator=torch.Generator().manual_seed(seed),
+        generator=torch.Generator().manual_seed(int(seed) % 2**63),
     )
 
 

@@ -23,7 +23,7 @@ from tsformer.errors import DownloadFailed
 from tsformer.evaluation import store_result
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture
-from tsformer.panels import Panel
+from tsformer.reading import read_panel
 from tsformer.windows import Sizes, WindowDataset
 
 QUESTION = "How good is each model with its default settings, and what does it cost?"
@@ -84,7 +84,7 @@ def parameters(model: Architecture, sizes: Sizes) -> int:
 def compared(data: Dataset, *, quick: bool) -> pd.DataFrame:
     """One row a model, and one for seasonal naive."""
     policy = Policy(missing="mask") if data.frame.isna().any(axis=None) else None
-    panel = Panel.from_frame(data.frame, data.schema, policy)
+    panel = read_panel(data.frame, data.schema, policy)
     sizes = WindowDataset(panel, context=96 if quick else CONTEXT, horizon=HORIZON).sizes
     rows: dict[str, dict[str, Any]] = {}
     for name, model in architectures().items():

@@ -44,6 +44,7 @@ from tsformer.nn import (
     sinusoidal,
 )
 from tsformer.panels import Panel
+from tsformer.reading import read_panel
 from tsformer.training import ForecastModule, WindowDataModule, build_network, train
 from tsformer.windows import Batch, Sizes
 
@@ -288,7 +289,7 @@ def main(quick: bool) -> None:
     began = time.monotonic()
     torch.set_num_threads(1)  # networks this small gain nothing from two
     data, policy = data_of()
-    panel = Panel.from_frame(data.frame, data.schema, policy)
+    panel = read_panel(data.frame, data.schema, policy)
     by_heads, courses = heads(quick)
     looking = distances(*fitted(Transformer(encoder_layers=3, skip=False), panel, quick))
     placed, matrices = similarities(

@@ -30,6 +30,7 @@ from tsformer.evaluation import store_result
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, Informer, PatchTransformer, Transformer
 from tsformer.panels import Holdout, Panel
+from tsformer.reading import read_panel
 from tsformer.training import ForecastModule, build_network
 from tsformer.windows import WindowDataset
 
@@ -147,7 +148,7 @@ def main(quick: bool) -> None:
     began = time.monotonic()
     torch.set_num_threads(2)
     data, policy = data_of()
-    panel = Panel.from_frame(data.frame, data.schema, policy)
+    panel = read_panel(data.frame, data.schema, policy)
     cost = costs(panel, repeats=3 if quick else 9)
     error = errors(data, policy, quick=quick)
     print(f"{QUESTION}\n")

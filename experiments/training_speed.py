@@ -40,7 +40,7 @@ from torch import Tensor, nn
 from tsformer.evaluation import store_result
 from tsformer.heads import Point
 from tsformer.models import Architecture, Informer, PatchTransformer, Transformer
-from tsformer.panels import Panel
+from tsformer.reading import read_panel
 from tsformer.training import ForecastModule, build_network
 from tsformer.windows import WindowDataset, window_loader
 
@@ -72,7 +72,7 @@ def windows_of(context: int, horizon: int) -> WindowDataset:
     walks = np.random.default_rng(0).normal(size=(20_000, VARIABLES)).cumsum(axis=0)
     frame = pd.DataFrame(walks, columns=[f"y{number}" for number in range(VARIABLES)])
     frame.index = pd.date_range("2020-01-01", periods=len(frame), freq="h")
-    return WindowDataset(Panel.from_frame(frame), context=context, horizon=horizon)
+    return WindowDataset(read_panel(frame), context=context, horizon=horizon)
 
 
 def network_of(name: str) -> nn.Module:

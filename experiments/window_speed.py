@@ -21,7 +21,7 @@ import pandas as pd
 import torch
 
 from tsformer.evaluation import store_result
-from tsformer.panels import Panel
+from tsformer.reading import read_panel
 from tsformer.windows import WindowDataset, window_loader
 
 QUESTION = "How many windows a second are gathered, and in how much memory?"
@@ -34,7 +34,7 @@ def windows_of(*, calendar: bool) -> WindowDataset:
     frame = pd.DataFrame(walks, columns=[f"y{number}" for number in range(VARIABLES)])
     if calendar:
         frame.index = pd.date_range("2020-01-01", periods=ROWS, freq="h")
-    return WindowDataset(Panel.from_frame(frame), context=CONTEXT, horizon=HORIZON)
+    return WindowDataset(read_panel(frame), context=CONTEXT, horizon=HORIZON)
 
 
 def resident(field: str) -> float:

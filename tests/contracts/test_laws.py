@@ -22,7 +22,8 @@ from tsformer.models import (
     Transformer,
     WindowScaling,
 )
-from tsformer.panels import Panel, Scales
+from tsformer.panels import Scales
+from tsformer.reading import read_panel
 from tsformer.training import ForecastModule
 from tsformer.windows import PanelScales, WindowDataset
 
@@ -107,7 +108,7 @@ def test_every_window_lies_in_one_series_and_all_are_there(lengths, context, hor
         for at, rows in enumerate(lengths)
     ]
     schema = Schema(series="shop", time="day", target="y", freq=1)
-    panel = Panel.from_frame(pd.concat(parts), schema)
+    panel = read_panel(pd.concat(parts), schema)
     windows = WindowDataset(
         panel, context=context, horizon=horizon, scales=PanelScales.fit(panel, kind="none")
     )
@@ -286,7 +287,7 @@ def batch_with_gaps():
     for name in ("y", "price", "wind"):
         frame.loc[random.random(len(frame)) < 0.25, name] = np.nan
     schema = Schema(series="shop", time="day", target="y", known=["price"], past=["wind"])
-    panel = Panel.from_frame(frame, schema, Policy(missing="mask"))
+    panel = read_panel(frame, schema, Policy(missing="mask"))
     windows = WindowDataset(panel, context=8, horizon=4)
     return windows.sizes, windows.__getitems__(range(0, len(windows), 5))
 

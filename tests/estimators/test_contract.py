@@ -6,8 +6,8 @@ from tsformer import Drift, Policy, Schema, SeasonalNaive
 from tsformer.errors import ForecastError, MissingFuture, ParameterError, SeriesTooShort
 from tsformer.estimators import windows_of
 from tsformer.estimators.contract import PanelForecaster
-from tsformer.panels import Panel
 from tsformer.params import KW_ONLY, param, params
+from tsformer.reading import read_panel
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")
 
@@ -138,7 +138,7 @@ def test_the_score_of_nothing_observed_is_not_a_number(frame):
 
 def test_the_truth_after_an_origin_ends_with_its_series():
     frame = pd.DataFrame({"id": list("aaabb"), "ds": [0, 1, 2, 0, 1], "y": [1.0, 2, 3, 8, 9]})
-    panel = Panel.from_frame(frame)
+    panel = read_panel(frame)
     found = windows_of(panel, np.array([0, 1]), np.array([1, 1]), 2)[..., 0]
     np.testing.assert_array_equal(found, [[2, 3], [9, np.nan]])
 

@@ -4,11 +4,11 @@ import pytest
 
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.models import Informer, Linear
-from tsformer.panels import Panel
+from tsformer.reading import read_panel
 
 
 def panel(rows, freq):
-    return Panel.from_frame(
+    return read_panel(
         pd.DataFrame(
             {"y": np.arange(float(rows))}, index=pd.date_range("2020", periods=rows, freq=freq)
         )
@@ -40,7 +40,7 @@ def test_the_shortest_series_keeps_a_window():
             for name, rows in (("a", 300), ("b", 20), ("c", 300))
         ]
     )
-    assert default_context(Panel.from_frame(frame), 5) == 15
+    assert default_context(read_panel(frame), 5) == 15
 
 
 def test_few_windows_get_the_line_and_many_a_network():

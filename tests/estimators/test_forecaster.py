@@ -10,7 +10,7 @@ from tsformer import Forecaster, Policy, Schema, Training
 from tsformer.errors import MissingValues, ParameterError, SeriesTooShort, TrainingFailed
 from tsformer.heads import Quantiles
 from tsformer.models import Informer, Linear
-from tsformer.panels import Panel, RollingOrigin
+from tsformer.reading import RollingOrigin, read_panel
 from tsformer.training import InformerModule, WindowDataModule
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")
@@ -98,7 +98,7 @@ def test_a_hand_used_trainer_gives_the_same_weights(sanity, frame, tiny):
 
     settings = Training(epochs=2)
     forecaster = tiny(epochs=2).fit(frame)
-    data = WindowDataModule(Panel.from_frame(frame), context=12, horizon=3, random_state=0)
+    data = WindowDataModule(read_panel(frame), context=12, horizon=3, random_state=0)
     module = InformerModule(data.sizes, forecaster.model, training=settings, random_state=0)
     pl.Trainer(
         max_epochs=2,

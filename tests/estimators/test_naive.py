@@ -5,7 +5,7 @@ import pytest
 from tsformer import Policy
 from tsformer.estimators import naive_scale
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
-from tsformer.panels import Panel
+from tsformer.reading import read_panel
 
 NAN = np.nan
 
@@ -17,7 +17,7 @@ def panel(*series):
             for at, values in enumerate(series)
         ]
     )
-    return Panel.from_frame(frame, policy=Policy(missing="mask"))
+    return read_panel(frame, policy=Policy(missing="mask"))
 
 
 def repeated(panel, origins, horizon, season):
@@ -73,7 +73,7 @@ def test_where_persistence_is_perfect_the_level_is_the_scale(values, expected):
 
 def test_the_season_must_fit_twice():
     frame = pd.DataFrame({"y": np.arange(47.0)}, index=pd.date_range("2024", periods=47, freq="h"))
-    assert usable_season(Panel.from_frame(frame)) == 1
-    assert usable_season(Panel.from_frame(frame), 24) == 24
+    assert usable_season(read_panel(frame)) == 1
+    assert usable_season(read_panel(frame), 24) == 24
     frame = pd.DataFrame({"y": np.arange(48.0)}, index=pd.date_range("2024", periods=48, freq="h"))
-    assert usable_season(Panel.from_frame(frame)) == 24
+    assert usable_season(read_panel(frame)) == 24

@@ -15,7 +15,7 @@ from tsformer.errors import MissingValues, ParameterError
 from tsformer.estimators import MaskedPretrainer, PretrainedWeights
 from tsformer.heads import Point
 from tsformer.models import Informer, MaskedTransformer
-from tsformer.panels import RollingOrigin
+from tsformer.reading import RollingOrigin
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")
 

@@ -8,7 +8,8 @@ import torch
 from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, backtest
 from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.models import InvertedTransformer, Linear
-from tsformer.panels import Panel, Shift
+from tsformer.panels import Shift
+from tsformer.reading import read_panel
 from tsformer.training import Training
 from tsformer.windows import WindowDataset
 
@@ -51,7 +52,7 @@ def test_interpolation_leaves_ignored_and_absent_rows_out():
     frame = weekly(98)
     ignored = [("2024-02-10", "2024-02-12")]
     policy = Policy(missing="interpolate", gaps="mask", ignore=ignored)
-    panel = Panel.from_frame(frame.drop(index=frame.index[60:62]), None, policy)
+    panel = read_panel(frame.drop(index=frame.index[60:62]), None, policy)
     assert np.flatnonzero(panel.masked).tolist() == [40, 41, 42, 60, 61]
     panel.target[50] = np.nan
     batch = WindowDataset(panel, context=30, horizon=1).gather(
@@ -64,7 +65,7 @@ def test_interpolation_leaves_ignored_and_absent_rows_out():
 def test_a_weight_of_nothing_is_no_answer():
     frame = weekly(60).assign(w=2.0)
     frame.iloc[[50, 52], 1] = 0.0
-    panel = Panel.from_frame(frame, Schema(target="y", weight="w"))
+    panel = read_panel(frame, Schema(target="y", weight="w"))
     windows = WindowDataset(panel, context=14, horizon=4)
     batch = windows.gather(torch.zeros(2, dtype=torch.int64), torch.tensor([49, 20]))
     assert batch.future_observed[:, :, 0].tolist() == [[True, False, True, False], [True] * 4]

@@ -5,7 +5,7 @@ import pytest
 from tsformer import Forecaster, Policy
 from tsformer.errors import SeriesTooShort
 from tsformer.models import Linear
-from tsformer.panels import Panel
+from tsformer.reading import read_panel, write_frame
 
 
 def ragged(*lengths: int) -> pd.DataFrame:
@@ -80,11 +80,11 @@ def test_a_padded_window_holds_what_there_is():
     fitted = forecaster("pad").fit(ragged(60, 50))
     history = ragged(60, 5)
     lone = history[history["id"] == "s1"]
-    masked = Panel.from_frame(lone, fitted.schema_).pad(7)
+    masked = read_panel(lone, fitted.schema_).pad(7)
     assert masked.lengths.tolist() == [12]
     padded = fitted.predict(lone)["y"].to_numpy()
     direct = forecaster("error").set_params(policy__missing="mask").fit(ragged(60, 50))
-    by_hand = masked.to_frame()
+    by_hand = write_frame(masked)
     np.testing.assert_allclose(direct.predict(by_hand)["y"].to_numpy(), padded, rtol=1e-6)
 
 

@@ -11,8 +11,9 @@ from tsformer.errors import ForecastError, ParameterError, SeriesTooShort
 from tsformer.estimators import Drift, Forecaster, SeasonalNaive, naive_scale
 from tsformer.evaluation import Backtest, backtest
 from tsformer.models import Linear
-from tsformer.panels import Holdout, Panel, Policy, RollingOrigin, Schema
+from tsformer.panels import Policy, Schema
 from tsformer.params import params
+from tsformer.reading import Holdout, RollingOrigin, read_panel
 from tsformer.training import Training
 
 # a trend over the season: seasonal naive is beaten, so no fit warns
@@ -257,7 +258,7 @@ def test_a_panel_of_unequal_lengths():
 def test_units_of_a_panel_are_its_own():
     frame = make_series("panel", 120, period=24)
     result = backtest(SeasonalNaive(horizon=4), frame, folds=1)
-    panel = Panel.from_frame(frame)
+    panel = read_panel(frame)
     unit = naive_scale(panel, ends=np.full(3, 116))
     table = result.forecasts
     error = (table["actual"] - table["forecast"]).abs().to_numpy().reshape(3, 4)

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tsformer.errors import ParameterError
-from tsformer.panels import Asinh, Clip, Panel, Policy, Schema, Shift
+from tsformer.panels import Asinh, Clip, Policy, Schema, Shift
 from tsformer.panels.chain import apply_all, fit_all
+from tsformer.reading import read_panel
 
 
 def panel_of(*series):
@@ -18,7 +19,7 @@ def panel_of(*series):
         stamps = pd.date_range("2024-01-01", periods=len(table))
         parts.append(table.assign(shop=name, day=stamps))
     schema = Schema(series="shop", time="day", target=["y", "z"], freq="D")
-    return Panel.from_frame(pd.concat(parts), schema, Policy(missing="mask"))
+    return read_panel(pd.concat(parts), schema, Policy(missing="mask"))
 
 
 def prices(seed=0, size=1.0, gaps=0.0):
@@ -31,7 +32,7 @@ def prices(seed=0, size=1.0, gaps=0.0):
 
 
 def one(*values):
-    return Panel.from_frame(np.asarray(values, float), policy=Policy(missing="mask"))
+    return read_panel(np.asarray(values, float), policy=Policy(missing="mask"))
 
 
 def test_median_and_deviation_are_learnt():
@@ -42,7 +43,7 @@ def test_median_and_deviation_are_learnt():
 
 def test_a_normal_column_has_its_deviation_as_the_scale():
     values = np.random.default_rng(0).normal(7, 3, size=20_000)
-    fitted = Asinh().fit(Panel.from_frame(values), [20_000])
+    fitted = Asinh().fit(read_panel(values), [20_000])
     assert fitted.offset[0] == pytest.approx(7, abs=0.1)
     assert fitted.scale[0] == pytest.approx(3, abs=0.1)
 

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import InfiniteValues, MissingValues, ParameterError, WrongTime
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
 from tsformer.panels.ignored import ignored_rows
+from tsformer.reading import read_panel
 
 DAYS = pd.date_range("2024-01-01", periods=10, freq="D")
 
@@ -67,7 +68,7 @@ def test_several_periods_mask_targets_and_past_covariates_only():
     data = frame(rain=1.0, sky="blue", price=2.0, plan="a")
     schema = Schema(target="y", past=["rain", "sky"], known=["price", "plan"])
     policy = Policy(ignore=[("2024-01-02", "2024-01-03"), ("2024-01-10", None)])
-    panel = Panel.from_frame(data, schema, policy)
+    panel = read_panel(data, schema, policy)
     inside = np.isin(np.arange(10), [1, 2, 9])
     np.testing.assert_array_equal(np.isnan(panel.target[:, 0]), inside)
     np.testing.assert_array_equal(np.isnan(panel.past[:, 0]), inside)
@@ -83,32 +84,32 @@ def test_what_is_ignored_may_hold_anything():
     data.loc["2024-01-03", "sky"] = None
     schema = Schema(target="y", past=["rain", "sky"])
     policy = Policy(ignore=[("2024-01-03", "2024-01-03")])
-    assert np.isnan(Panel.from_frame(data, schema, policy).target[2, 0])
+    assert np.isnan(read_panel(data, schema, policy).target[2, 0])
     with pytest.raises(InfiniteValues, match=r"'y' holds inf.*row 2\), 1 in all"):
-        Panel.from_frame(data.drop(columns="sky"), Schema(target="y", past="rain"))
+        read_panel(data.drop(columns="sky"), Schema(target="y", past="rain"))
     data.loc["2024-01-05", "y"] = np.nan
     with pytest.raises(MissingValues, match=r"'y' holds NaN.*row 4\), 1 in all"):
-        Panel.from_frame(data, schema, policy)
+        read_panel(data, schema, policy)
 
 
 def test_known_covariates_are_checked_in_ignored_periods_too():
     data = frame(price=[1.0, np.nan] * 5)
     with pytest.raises(MissingValues, match="'price'"):
-        Panel.from_frame(data, Schema(known="price"), Policy(ignore=[("2024-01-01", "2024-01-05")]))
+        read_panel(data, Schema(known="price"), Policy(ignore=[("2024-01-01", "2024-01-05")]))
 
 
 def test_nothing_left_to_learn_from():
     with pytest.raises(MissingValues, match=r"in all 10 rows, 10 of which Policy\(ignore=...\)"):
-        Panel.from_frame(frame(), policy=Policy(ignore=[("2024", "2024")]))
+        read_panel(frame(), policy=Policy(ignore=[("2024", "2024")]))
 
 
 def test_a_period_without_rows_is_named_once():
     policy = Policy(ignore=[("2024-01-02", "2024-01-03"), ("1999-01-01", "1999-12-31")])
     with pytest.warns(UserWarning, match=r"\(1999-01-01, 1999-12-31\).*holds no row") as caught:
-        panel = Panel.from_frame(frame(), policy=policy)
+        panel = read_panel(frame(), policy=policy)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    Panel.from_frame(frame().tail(2), policy=policy, like=panel)  # later data are shorter
+    read_panel(frame().tail(2), policy=policy, like=panel)  # later data are shorter
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_missing_values_stay_for_both_ways_to_handle_them(missing):
     data = frame(rain=[1.0, np.nan] * 5, sky=["blue", None] * 5)
     data.iloc[3, 0] = np.nan
     schema, policy = Schema(target="y", past=["rain", "sky"]), Policy(missing=missing)
-    panel = Panel.from_frame(data, schema, policy)
+    panel = read_panel(data, schema, policy)
     assert np.flatnonzero(np.isnan(panel.target[:, 0])).tolist() == [3]
     assert np.isnan(panel.past).sum() == 5
     assert (panel.past_codes == 0).sum() == 5
@@ -162,5 +163,5 @@ def test_missing_values_stay_for_both_ways_to_handle_them(missing):
 @pytest.mark.parametrize("option", ["missing", "gaps", "short"])
 def test_options_are_words_of_a_list(option):
     with pytest.raises(ParameterError, match=f"{option} must be one of 'error', "):
-        Panel.from_frame(frame(), policy=Policy(**{option: "guess"}))
-    assert Panel.from_frame(frame(), policy=Policy(short="pad")).policy.short == "pad"
+        read_panel(frame(), policy=Policy(**{option: "guess"}))
+    assert read_panel(frame(), policy=Policy(short="pad")).policy.short == "pad"

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tsformer.errors import MissingColumn, WrongTime, WrongType
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
+from tsformer.reading import extended, read_panel, write_frame
 
 
 def stamps(periods=6, freq="D", **options):
@@ -51,13 +52,13 @@ LAYOUTS = list(layouts())
 @pytest.mark.parametrize("frame", [f for _, f in LAYOUTS], ids=[name for name, _ in LAYOUTS])
 class TestLayouts:
     def test_comes_back(self, frame):
-        back = Panel.from_frame(frame).to_frame()
+        back = write_frame(read_panel(frame))
         expected = frame[[*back.columns]]
         pd.testing.assert_frame_equal(back, expected, check_freq=False, check_column_type=False)
 
     def test_shuffled_rows_give_the_same_panel(self, frame):
-        one = Panel.from_frame(frame)
-        other = Panel.from_frame(frame.sample(frac=1, random_state=3))
+        one = read_panel(frame)
+        other = read_panel(frame.sample(frac=1, random_state=3))
         np.testing.assert_array_equal(one.target, other.target)
         np.testing.assert_array_equal(one.starts, other.starts)
         assert one.stamps.equals(other.stamps)
@@ -65,13 +66,13 @@ class TestLayouts:
 
     def test_the_callers_frame_is_untouched_and_shares_nothing(self, frame):
         before = frame.copy(deep=True)
-        panel = Panel.from_frame(frame)
+        panel = read_panel(frame)
         panel.target[:] = -1
-        panel.extend(2).target[:] = -1
+        extended(panel, 2).target[:] = -1
         pd.testing.assert_frame_equal(frame, before)
 
     def test_forecasts_look_like_the_frame(self, frame):
-        panel = Panel.from_frame(frame)
+        panel = read_panel(frame)
         values = np.zeros((panel.n_series, 2, 1))
         made = panel.frame_of(values, ["y"], stamps=panel.future_stamps(2))
         assert len(made) == 2 * panel.n_series
@@ -82,14 +83,14 @@ class TestLayouts:
                 assert made[name].dtype == frame[name].dtype
 
     def test_reading_again_like_itself(self, frame):
-        panel = Panel.from_frame(frame)
-        again = Panel.from_frame(frame, like=panel)
+        panel = read_panel(frame)
+        again = read_panel(frame, like=panel)
         np.testing.assert_array_equal(panel.target, again.target)
         assert again.schema.get_params() == panel.schema.get_params()
 
 
 def test_ragged_series_are_sorted_and_laid_end_to_end():
-    panel = Panel.from_frame(long_frame())
+    panel = read_panel(long_frame())
     assert list(panel.ids) == ["a", "b"]
     assert panel.starts.tolist() == [0, 4, 10]
     assert panel.lengths.tolist() == [4, 6]
@@ -101,10 +102,10 @@ def test_ragged_series_are_sorted_and_laid_end_to_end():
 
 def test_series_and_arrays_and_lists():
     series = pd.Series(np.arange(5.0), index=stamps(5), name="load")
-    assert Panel.from_frame(series).target_names == ("load",)
-    assert Panel.from_frame(series.rename(None)).target_names == ("y",)
+    assert read_panel(series).target_names == ("load",)
+    assert read_panel(series.rename(None)).target_names == ("y",)
     for data in (np.arange(5.0), np.arange(5)[:, None], [[1.0], [2.0], [3.0]]):
-        panel = Panel.from_frame(data)
+        panel = read_panel(data)
         assert panel.layout.array
         assert panel.target_names == ("y0",)
         assert panel.stamps[0] == 0
@@ -114,11 +115,11 @@ def test_series_and_arrays_and_lists():
 def test_read_only_memory_is_fine():
     values = np.arange(6.0)[:, None]
     values.flags.writeable = False
-    Panel.from_frame(values).target[0] = 3
+    read_panel(values).target[0] = 3
 
 
 class TestCutting:
-    panel = Panel.from_frame(long_frame())
+    panel = read_panel(long_frame())
 
     def test_scalars_are_like_slices(self):
         assert self.panel.take(1, -1).target[:, 0].tolist() == [101, 102, 1, 2, 3, 4]
@@ -151,7 +152,7 @@ class TestCutting:
 
     def test_statics_follow_their_series(self):
         frame = long_frame().assign(size=[1] * 6 + [2] * 4, kind=["x"] * 6 + ["z"] * 4)
-        panel = Panel.from_frame(frame, Schema(static=["size", "kind"]))
+        panel = read_panel(frame, Schema(static=["size", "kind"]))
         assert panel.static.tolist() == [[2], [1]]
         assert panel.static_codes.tolist() == [[2], [1]]
         assert panel.select([1]).static.tolist() == [[1]]
@@ -172,7 +173,7 @@ class TestCovariates:
     schema = Schema(target="y", known=["price", "plan", "holiday"], past="rest")
 
     def test_roles_and_codes(self):
-        panel = Panel.from_frame(self.frame, self.schema)
+        panel = read_panel(self.frame, self.schema)
         assert panel.names("known") == ("price", "holiday")
         assert panel.known[:, 1].tolist() == [1, 0, 0, 1, 0, 0]
         assert panel.code_names("known") == ("plan",)
@@ -182,105 +183,105 @@ class TestCovariates:
         assert panel.past_codes[:, 0].tolist() == [1, 2, 1, 1, 2, 2]
         assert panel.schema.past == ("rain", "sky")
         pd.testing.assert_frame_equal(
-            panel.to_frame()[["plan", "rain"]], self.frame[["plan", "rain"]]
+            write_frame(panel)[["plan", "rain"]], self.frame[["plan", "rain"]]
         )
 
     def test_columns_are_matched_by_name(self):
-        panel = Panel.from_frame(self.frame, self.schema)
-        turned = Panel.from_frame(self.frame[self.frame.columns[::-1]], like=panel)
+        panel = read_panel(self.frame, self.schema)
+        turned = read_panel(self.frame[self.frame.columns[::-1]], like=panel)
         np.testing.assert_array_equal(panel.known, turned.known)
         with pytest.warns(UserWarning, match="ignored: 'extra'"):
-            more = Panel.from_frame(self.frame.assign(extra=1), like=panel)
+            more = read_panel(self.frame.assign(extra=1), like=panel)
         np.testing.assert_array_equal(panel.past, more.past)
         with pytest.raises(MissingColumn, match="'rain', 'price'"):
-            Panel.from_frame(self.frame.drop(columns=["price", "rain"]), like=panel)
+            read_panel(self.frame.drop(columns=["price", "rain"]), like=panel)
 
     def test_an_unseen_word_is_unknown(self):
-        panel = Panel.from_frame(self.frame, self.schema)
+        panel = read_panel(self.frame, self.schema)
         odd = self.frame.assign(plan=["a", "b", "a", "new", "a", "b"])
         with pytest.warns(UserWarning, match="'plan'.*'new'"):
-            again = Panel.from_frame(odd, like=panel)
+            again = read_panel(odd, like=panel)
         assert again.known_codes[:, 0].tolist() == [1, 2, 1, 0, 1, 2]
 
     @pytest.mark.parametrize("column", ["price", "plan"])
     def test_a_column_that_changed_its_type_is_refused(self, column):
-        panel = Panel.from_frame(self.frame, self.schema)
+        panel = read_panel(self.frame, self.schema)
         odd = self.frame.assign(**{column: self.frame["plan" if column == "price" else "price"]})
         with pytest.raises(WrongType, match=f"'{column}'"):
-            Panel.from_frame(odd, like=panel)
+            read_panel(odd, like=panel)
 
     def test_missing_words_are_masked(self):
         frame = self.frame.assign(sky=["blue", None, "blue", "blue", "grey", "grey"])
-        panel = Panel.from_frame(frame, self.schema, Policy(missing="mask"))
+        panel = read_panel(frame, self.schema, Policy(missing="mask"))
         assert panel.past_codes[1, 0] == 0
 
     def test_constructors_only_store(self):
         known = ["price"]
         schema = Schema(target="y", known=known)
         assert schema.known is known
-        assert Panel.from_frame(self.frame, schema).schema.known == ("price",)
+        assert read_panel(self.frame, schema).schema.known == ("price",)
         assert schema.known is known
 
 
 def test_an_array_of_another_width_is_refused():
-    panel = Panel.from_frame(np.zeros((5, 2)))
+    panel = read_panel(np.zeros((5, 2)))
     with pytest.raises(MissingColumn, match="X has 1 features, but 2"):
-        Panel.from_frame(np.zeros((5, 1)), like=panel)
+        read_panel(np.zeros((5, 1)), like=panel)
 
 
 def test_names_of_another_type_are_refused():
     frame = long_frame().assign(unique_id=[1] * 6 + [2] * 4)
-    panel = Panel.from_frame(frame)
+    panel = read_panel(frame)
     with pytest.raises(WrongType, match=r"'1' \(text\).* 1 \(number\)"):
-        Panel.from_frame(frame.astype({"unique_id": "str"}), like=panel)
+        read_panel(frame.astype({"unique_id": "str"}), like=panel)
 
 
 def test_ids_are_equal_whatever_holds_their_text():
-    panel = Panel.from_frame(long_frame())
+    panel = read_panel(long_frame())
     for kind in ("category", "object", "string"):
-        other = Panel.from_frame(long_frame().astype({"unique_id": kind}), like=panel)
+        other = read_panel(long_frame().astype({"unique_id": kind}), like=panel)
         assert other.ids.equals(panel.ids)
 
 
 def test_calendar_belongs_to_the_panel():
-    panel = Panel.from_frame(long_frame())
+    panel = read_panel(long_frame())
     assert panel.calendar.shape == (10, len(panel.calendar_names))
     assert panel.calendar.dtype == np.float32
-    assert panel.extend(2).calendar.shape[0] == 14
+    assert extended(panel, 2).calendar.shape[0] == 14
 
 
 def test_the_series_may_be_the_index_and_time_a_column():
     frame = long_frame().set_index("unique_id")
-    panel = Panel.from_frame(frame, Schema(series="unique_id"))
-    pd.testing.assert_frame_equal(panel.to_frame(), frame.sort_index(kind="stable"))
+    panel = read_panel(frame, Schema(series="unique_id"))
+    pd.testing.assert_frame_equal(write_frame(panel), frame.sort_index(kind="stable"))
     made = panel.frame_of(np.zeros((2, 1, 1)), ["y"], stamps=panel.future_stamps(1))
     assert made.index.name == "unique_id"
     assert list(made.columns) == ["ds", "y"]
 
 
 def test_the_layout_may_change_between_fit_and_predict():
-    panel = Panel.from_frame(long_frame())
-    turned = Panel.from_frame(long_frame().set_index(["unique_id", "ds"]), like=panel)
+    panel = read_panel(long_frame())
+    turned = read_panel(long_frame().set_index(["unique_id", "ds"]), like=panel)
     np.testing.assert_array_equal(turned.target, panel.target)
-    assert turned.to_frame().index.names == ["unique_id", "ds"]
+    assert write_frame(turned).index.names == ["unique_id", "ds"]
     wide = pd.DataFrame({"when": stamps(), "y": np.arange(6.0)})
-    fitted = Panel.from_frame(wide)
-    assert Panel.from_frame(wide.set_index("when"), like=fitted).n_rows == 6
-    assert Panel.from_frame(wide.set_index("when").tail(1), like=fitted).n_rows == 1
+    fitted = read_panel(wide)
+    assert read_panel(wide.set_index("when"), like=fitted).n_rows == 6
+    assert read_panel(wide.set_index("when").tail(1), like=fitted).n_rows == 1
 
 
 def test_a_panel_survives_pickling():
-    panel = Panel.from_frame(long_frame().astype({"unique_id": "category"}))
+    panel = read_panel(long_frame().astype({"unique_id": "category"}))
     again = pickle.loads(pickle.dumps(panel))
-    pd.testing.assert_frame_equal(again.to_frame(), panel.to_frame())
+    pd.testing.assert_frame_equal(write_frame(again), write_frame(panel))
     assert again.freq == panel.freq
 
 
 def test_other_libraries_tables():
     pa = pytest.importorskip("pyarrow")
     frame = long_frame()
-    panel = Panel.from_frame(pa.Table.from_pandas(frame))
-    np.testing.assert_array_equal(panel.target, Panel.from_frame(frame).target)
+    panel = read_panel(pa.Table.from_pandas(frame))
+    np.testing.assert_array_equal(panel.target, read_panel(frame).target)
 
 
 @settings(max_examples=50, deadline=None)
@@ -296,7 +297,7 @@ def test_take_is_a_slice_of_each_series(lengths, begin, end):
             for place, rows in enumerate(lengths)
         ]
     )
-    panel = Panel.from_frame(frame, Schema(freq=1))
+    panel = read_panel(frame, Schema(freq=1))
     expected = [list(range(rows))[begin:end] for rows in lengths]
     cut = panel.take(begin, end)
     found = [cut.target[a:b, 0].tolist() for a, b in itertools.pairwise(cut.starts)]
@@ -306,23 +307,23 @@ def test_take_is_a_slice_of_each_series(lengths, begin, end):
 
 def test_columns_by_role():
     frame = long_frame().assign(size=[1] * 6 + [2] * 4, kind=["x"] * 6 + ["z"] * 4, sky="blue")
-    panel = Panel.from_frame(frame, Schema(static=["size", "kind"], past="sky"))
+    panel = read_panel(frame, Schema(static=["size", "kind"], past="sky"))
     assert panel.names("static") == ("size",)
     assert panel.code_names("static") == ("kind",)
     assert panel.code_names("past") == ("sky",)
     pd.testing.assert_frame_equal(
-        panel.to_frame()[["kind", "sky"]].iloc[4:].reset_index(drop=True),
+        write_frame(panel)[["kind", "sky"]].iloc[4:].reset_index(drop=True),
         frame[["kind", "sky"]].iloc[:6],
     )
 
 
 def test_a_stamp_is_read_in_the_zone_of_the_panel():
     frame = pd.DataFrame({"y": np.arange(6.0)}, index=stamps(tz="Asia/Kolkata"))
-    panel = Panel.from_frame(frame)
+    panel = read_panel(frame)
     assert panel.row_of("2024-01-02").tolist() == [1]
     assert panel.row_of(pd.Timestamp("2024-01-01 18:30", tz="UTC")).tolist() == [1]
     assert panel.row_of(pd.Period("2024-01-02")).tolist() == [1]
-    plain = Panel.from_frame(frame.tz_localize(None))
+    plain = read_panel(frame.tz_localize(None))
     with pytest.raises(WrongTime, match="zone"):
         plain.row_of(pd.Timestamp("2024-01-02", tz="UTC"))
-    assert Panel.from_frame(np.zeros((5, 1))).row_of(3).tolist() == [3]
+    assert read_panel(np.zeros((5, 1))).row_of(3).tolist() == [3]

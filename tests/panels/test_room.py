@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import ParameterError
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import read_panel
 
 FRAME = pd.DataFrame(
     {
@@ -16,7 +17,7 @@ FRAME = pd.DataFrame(
         "size": [1, 1, 1, 2],
     }
 )
-PANEL = Panel.from_frame(
+PANEL = read_panel(
     FRAME, Schema(target="y", past="rain", known=["price", "plan"], static="size", freq="ME")
 )
 
@@ -45,7 +46,7 @@ def test_one_number_for_all_and_none():
 
 
 def test_whole_numbers():
-    panel = Panel.from_frame(pd.DataFrame({"step": [50, 60, 70], "y": 1.0}))
+    panel = read_panel(pd.DataFrame({"step": [50, 60, 70], "y": 1.0}))
     assert panel.pad(2).stamps.tolist() == [30, 40, 50, 60, 70]
 
 
@@ -54,7 +55,7 @@ def test_whole_numbers():
 def test_zones_and_units_stay(unit, freq):
     full = pd.date_range("2024-03-01", periods=800, freq=freq, tz="Europe/Berlin").as_unit(unit)
     frame = pd.DataFrame({"y": 1.0}, index=full[750:])
-    padded = Panel.from_frame(frame).pad(750)
+    padded = read_panel(frame).pad(750)
     assert padded.stamps.equals(pd.DatetimeIndex(full))
     assert padded.stamps.dtype == full.dtype
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tsformer.errors import FrameError, InfiniteValues, ParameterError, SeriesTooShort
-from tsformer.panels import Asinh, BoxCox, Clip, Log1p, Panel, Policy, Schema, Shift
+from tsformer.panels import Asinh, BoxCox, Clip, Log1p, Policy, Schema, Shift
 from tsformer.panels.transforms import apply_all, fit_all
+from tsformer.reading import read_panel
 
 TRANSFORMS = {
     "log1p": [Log1p()],
@@ -31,11 +32,11 @@ def panel_of(*series, columns=("y",)):
         stamps = pd.date_range("2024-01-01", periods=len(table))
         parts.append(table.assign(shop=name, day=stamps))
     schema = Schema(series="shop", time="day", target=list(columns), freq="D")
-    return Panel.from_frame(pd.concat(parts), schema, Policy(missing="mask"))
+    return read_panel(pd.concat(parts), schema, Policy(missing="mask"))
 
 
 def one(values):
-    return Panel.from_frame(np.asarray(values, float), policy=Policy(missing="mask"))
+    return read_panel(np.asarray(values, float), policy=Policy(missing="mask"))
 
 
 def positive(seed=0, size=1.0, rows=(20, 12, 30), gaps=0.0):

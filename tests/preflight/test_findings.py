@@ -1,15 +1,16 @@
 import numpy as np
 import pandas as pd
 
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
 from tsformer.preflight import describe
 from tsformer.preflight.findings import findings, named_rows
+from tsformer.reading import read_panel
 
 MASK = Policy(missing="mask")
 
 
 def texts(frame, *, schema=None, level=None):
-    panel = Panel.from_frame(frame, schema, MASK)
+    panel = read_panel(frame, schema, MASK)
     return [one.text for one in findings(panel) if level in (None, one.level)]
 
 
@@ -96,7 +97,7 @@ def test_a_table_of_one_series_a_row():
     values = np.random.default_rng(0).normal(size=(30, 8))
     wide = pd.DataFrame(values).rename(columns="V{}".format)
     wide.insert(0, "id", [f"H{row}" for row in range(30)])
-    (found,) = named_rows(wide, Panel.from_frame(wide))
+    (found,) = named_rows(wide, read_panel(wide))
     assert found.level == "warning" and "column 'id' names each of the 30 rows" in found.text
     assert describe(wide, horizon=3).findings == (found,)
     for other in (
@@ -106,5 +107,5 @@ def test_a_table_of_one_series_a_row():
         wide.set_index(pd.date_range("2024-01-01", periods=30)),
         wide.iloc[:, :4],
     ):
-        assert named_rows(other, Panel.from_frame(other)) == []
-    assert named_rows(values, Panel.from_frame(values)) == []
+        assert named_rows(other, read_panel(other)) == []
+    assert named_rows(values, read_panel(values)) == []

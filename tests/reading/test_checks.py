@@ -15,7 +15,8 @@ from tsformer.errors import (
     SeriesTooShort,
     WrongType,
 )
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
+from tsformer.reading import read_panel
 
 MASK = Policy(missing="mask")
 
@@ -37,12 +38,12 @@ def test_missing_values_are_named(column):
     frame.loc[[2, 3, 6], column] = np.nan
     schema = Schema(target="y", known="price")
     with pytest.raises(MissingValues) as caught:
-        Panel.from_frame(frame, schema)
+        read_panel(frame, schema)
     said = str(caught.value)
     assert f"column '{column}' holds NaN" in said
     assert "first of series 'a' at 2024-01-03 00:00:00 (row 6), 3 in all" in said
     assert 'policy=Policy(missing="mask")' in said
-    panel = Panel.from_frame(frame, schema, MASK)
+    panel = read_panel(frame, schema, MASK)
     assert np.isnan(panel.target if column == "y" else panel.known).sum() == 3
 
 
@@ -52,14 +53,14 @@ def test_infinite_values_are_named(policy, value):
     frame = panel_frame()
     frame.loc[5, "y"] = value
     with pytest.raises(InfiniteValues, match=r"'y' holds inf: first of series 'a'.*row 5\), 1 in"):
-        Panel.from_frame(frame, policy=policy)
+        read_panel(frame, policy=policy)
 
 
 def test_a_series_without_any_value():
     frame = panel_frame()
     frame.loc[:3, "y"] = np.nan
     with pytest.raises(MissingValues, match=r"series 'b' is NaN in all 4 rows \(1 such"):
-        Panel.from_frame(frame, policy=MASK)
+        read_panel(frame, policy=MASK)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_series_without_any_value():
     ids=str,
 )
 def test_numbers_of_all_kinds(values):
-    panel = Panel.from_frame(one(values))
+    panel = read_panel(one(values))
     assert panel.target.dtype == np.float64
     assert panel.target[:, 0].tolist() == [1, 2, 3]
 
@@ -85,7 +86,7 @@ def test_arrow_decimals():
     pa = pytest.importorskip("pyarrow")
     kind = pd.ArrowDtype(pa.decimal128(5, 2))
     values = pd.array([Decimal("1.5"), Decimal("2.5"), Decimal("3.5")], dtype=kind)
-    assert Panel.from_frame(one(values)).target[:, 0].tolist() == [1.5, 2.5, 3.5]
+    assert read_panel(one(values)).target[:, 0].tolist() == [1.5, 2.5, 3.5]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,8 @@ def test_arrow_decimals():
 )
 def test_other_marks_of_missing(values):
     with pytest.raises(MissingValues, match="row 1"):
-        Panel.from_frame(one(values))
-    assert np.isnan(Panel.from_frame(one(values), policy=MASK).target[1, 0])
+        read_panel(one(values))
+    assert np.isnan(read_panel(one(values), policy=MASK).target[1, 0])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_other_marks_of_missing(values):
 )
 def test_no_numbers(values, found):
     with pytest.raises(WrongType, match=found) as caught:
-        Panel.from_frame(one(values), Schema(target="y"))
+        read_panel(one(values), Schema(target="y"))
     assert isinstance(caught.value, TypeError)
     assert isinstance(caught.value, ValueError)
 
@@ -119,12 +120,12 @@ def test_no_numbers(values, found):
 def test_numbers_as_text_are_not_guessed():
     frame = panel_frame(price=list("12345678"))
     with pytest.raises(WrongType, match=r"'price'.*pd.to_numeric"):
-        Panel.from_frame(frame, Schema(target="y", known="price"))
+        read_panel(frame, Schema(target="y", known="price"))
 
 
 def test_whole_numbers_that_float64_rounds():
     with pytest.warns(UserWarning, match=r"'y'.*2\*\*53"):
-        Panel.from_frame(one(np.array([2**60, 2**60 + 1, 3])))
+        read_panel(one(np.array([2**60, 2**60 + 1, 3])))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_whole_numbers_that_float64_rounds():
 )
 def test_frames_of_no_shape(frame, kind, found):
     with pytest.raises(kind, match=found):
-        Panel.from_frame(frame)
+        read_panel(frame)
 
 
 @pytest.mark.parametrize(
@@ -159,13 +160,13 @@ def test_names_of_series(ids, found):
     days = pd.date_range("2024-01-01", periods=2)
     frame = pd.DataFrame({"shop": ids, "when": [*days, *days], "y": 1.0})
     with pytest.raises(WrongType, match=f"'shop'.*{found}"):
-        Panel.from_frame(frame, Schema(series="shop", freq="D"))
+        read_panel(frame, Schema(series="shop", freq="D"))
 
 
 def test_a_static_that_changes():
     frame = panel_frame(size=[1, 1, 1, 1, 2, 2, 3, 2])
     with pytest.raises(WrongType, match=r"'size' changes.*series 'a'.*\(row 6\)"):
-        Panel.from_frame(frame, Schema(target="y", static="size"))
+        read_panel(frame, Schema(target="y", static="size"))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +184,7 @@ def test_a_static_that_changes():
 )
 def test_arrays(array, kind, found):
     with pytest.raises(kind, match=found) as caught:
-        Panel.from_frame(array)
+        read_panel(array)
     assert isinstance(caught.value, FrameError)
 
 
@@ -191,13 +192,13 @@ def test_sparse_matrices():
     sparse = pytest.importorskip("scipy.sparse")
     for made in (sparse.csr_matrix, sparse.coo_array):
         with pytest.raises(WrongType, match="sparse"):
-            Panel.from_frame(made(np.eye(3)))
+            read_panel(made(np.eye(3)))
 
 
 @pytest.mark.parametrize("scale", [1e30, 1e-50, 1e300, -0.0])
 def test_any_size_of_number(scale):
     values = np.arange(5.0) * scale
-    assert Panel.from_frame(one(values)).target[:, 0].tolist() == values.tolist()
+    assert read_panel(one(values)).target[:, 0].tolist() == values.tolist()
 
 
 @pytest.mark.shared_data
@@ -226,20 +227,20 @@ class TestRealFiles:
         ],
     )
     def test_are_read_with_nothing_said(self, name, freq, targets):
-        panel = Panel.from_frame(self.read(name), policy=MASK)
+        panel = read_panel(self.read(name), policy=MASK)
         assert (panel.schema.freq, len(panel.target_names)) == (freq, targets)
 
     def test_gaps_and_missing_values(self):
         ili = self.read("ILINet.csv.gz")
         with pytest.raises(MissingValues, match="'AGE 25-49'"):
-            Panel.from_frame(ili)
-        panel = Panel.from_frame(ili, policy=Policy(missing="mask", gaps="mask"))
+            read_panel(ili)
+        panel = read_panel(ili, policy=Policy(missing="mask", gaps="mask"))
         assert (panel.schema.freq, len(panel.target_names)) == ("W-SUN", 11)
 
     @pytest.mark.parametrize("name", ["us_gasoline.csv", "temps.csv"])
     def test_month_first_dates_are_read_as_the_one_format_that_fits(self, name):
         frame, policy = self.read(name), Policy(missing="mask", gaps="mask")
-        panel = Panel.from_frame(frame, policy=policy)
+        panel = read_panel(frame, policy=policy)
         frame.iloc[:, 0] = pd.to_datetime(frame.iloc[:, 0], format="%m/%d/%Y").astype("str")
-        assert panel.stamps.equals(Panel.from_frame(frame, policy=policy).stamps)
+        assert panel.stamps.equals(read_panel(frame, policy=policy).stamps)
         assert panel.n_rows > 1000

@@ -10,7 +10,8 @@ from tsformer.errors import (
     WrongTime,
     WrongType,
 )
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import extended, future_frame, read_panel
 
 
 def rows(first, periods, names=("a", "b")):
@@ -21,12 +22,12 @@ def rows(first, periods, names=("a", "b")):
 
 
 HISTORY = rows("2024-01-01", 10).assign(y=1.0, rain=2.0)
-PANEL = Panel.from_frame(HISTORY, Schema(target="y", known=["price", "plan"], past="rain"))
+PANEL = read_panel(HISTORY, Schema(target="y", known=["price", "plan"], past="rain"))
 FUTURE = rows("2024-01-11", 3)
 
 
 def known(future):
-    return PANEL.extend(3, future).tail(3).known[:, 0].tolist()
+    return extended(PANEL, 3, future).tail(3).known[:, 0].tolist()
 
 
 def test_known_values_find_their_rows():
@@ -43,7 +44,7 @@ def test_known_values_find_their_rows():
 
 
 def test_the_new_rows_stand_behind_their_series():
-    longer = PANEL.extend(3, FUTURE)
+    longer = extended(PANEL, 3, FUTURE)
     assert longer.lengths.tolist() == [13, 13]
     assert longer.stamps[:13].equals(pd.date_range("2024-01-01", periods=13))
     assert np.isnan(longer.target[10:13]).all()
@@ -55,7 +56,7 @@ def test_the_new_rows_stand_behind_their_series():
 
 def test_no_future():
     with pytest.raises(MissingFuture) as caught:
-        PANEL.extend(3)
+        extended(PANEL, 3)
     said = str(caught.value)
     assert "'price', 'plan'" in said
     assert "3 more rows of series 'a', from 2024-01-11" in said
@@ -85,21 +86,21 @@ def test_no_future():
 )
 def test_a_future_that_does_not_fit(future, kind, found):
     with pytest.raises(kind, match=found):
-        PANEL.extend(3, future)
+        extended(PANEL, 3, future)
 
 
 def test_an_unseen_word():
     with pytest.warns(UserWarning, match="'plan'"):
-        longer = PANEL.extend(3, FUTURE.assign(plan="new"))
+        longer = extended(PANEL, 3, FUTURE.assign(plan="new"))
     assert longer.known_codes[10:13, 0].tolist() == [0, 0, 0]
 
 
 def test_nothing_needed():
-    panel = Panel.from_frame(HISTORY, Schema(target="y", past="rain", freq="D"))
-    assert panel.extend(2).n_rows == 24
-    assert panel.extend(2, FUTURE).known.shape == (24, 0)
+    panel = read_panel(HISTORY, Schema(target="y", past="rain", freq="D"))
+    assert extended(panel, 2).n_rows == 24
+    assert extended(panel, 2, FUTURE).known.shape == (24, 0)
     with pytest.raises(WrongType, match="'rain'"):
-        panel.extend(2, HISTORY)
+        extended(panel, 2, HISTORY)
 
 
 def test_one_series_by_index_by_column_and_by_array():
@@ -114,15 +115,15 @@ def test_one_series_by_index_by_column_and_by_array():
         (history.set_index("when").to_period("D"), future.set_index("when").to_period("D")),
         (history, future[["price"]].to_numpy()),
     ):
-        panel = Panel.from_frame(one, schema)
-        assert panel.extend(3, other).known[-3:, 0].tolist() == [11, 12, 13]
+        panel = read_panel(one, schema)
+        assert extended(panel, 3, other).known[-3:, 0].tolist() == [11, 12, 13]
 
 
 def test_other_zones_are_the_same_moments():
     history = HISTORY[HISTORY["shop"] == "a"].set_index("when")[["price", "y"]]
-    panel = Panel.from_frame(history.tz_localize("Europe/Paris"), Schema(target="y", known="price"))
+    panel = read_panel(history.tz_localize("Europe/Paris"), Schema(target="y", known="price"))
     future = FUTURE[FUTURE["shop"] == "a"].set_index("when")[["price"]].tz_localize("Europe/Paris")
-    longer = panel.extend(3, future.tz_convert("UTC"))
+    longer = extended(panel, 3, future.tz_convert("UTC"))
     assert longer.known[-3:, 0].tolist() == [11, 12, 13]
     assert str(longer.stamps.tz) == "Europe/Paris"
 
@@ -144,17 +145,17 @@ class TestOneRowForEverySeries:
         ],
     )
     def test_its_rows_hold_for_all(self, future):
-        longer = PANEL.extend(3, future)
+        longer = extended(PANEL, 3, future)
         assert longer.tail(3).known[:, 0].tolist() == [11, 12, 13, 11, 12, 13]
         assert longer.tail(3).known_codes[:, 0].tolist() == [2, 1, 2, 2, 1, 2]
 
     def test_series_that_end_elsewhere(self):
         history = HISTORY.drop(index=[8, 9])  # a ends two days before b
-        panel = Panel.from_frame(history, PANEL.schema)
+        panel = read_panel(history, PANEL.schema)
         future = rows("2024-01-09", 5, ("a",)).drop(columns="shop")
-        assert panel.extend(3, future).tail(3).known[:, 0].tolist() == [9, 10, 11, 11, 12, 13]
+        assert extended(panel, 3, future).tail(3).known[:, 0].tolist() == [9, 10, 11, 11, 12, 13]
         with pytest.raises(MissingFuture, match=r"1 of the 3 rows.*'a'.*2024-01-09.*01-11.*01-13"):
-            panel.extend(3, self.plan)
+            extended(panel, 3, self.plan)
 
     def test_other_layouts(self):
         schema = Schema(target="y", known="price")
@@ -164,17 +165,17 @@ class TestOneRowForEverySeries:
             HISTORY.set_index(["shop", "when"])[["y", "price"]].rename_axis([None, None]),
             HISTORY.set_index("when")[["shop", "y", "price"]],
         ):
-            panel = Panel.from_frame(history, schema)
+            panel = read_panel(history, schema)
             for future in (plan.set_index("when"), plan.set_index("when").rename_axis(None)):
-                made = panel.extend(3, future).tail(3).known[:, 0].tolist()
+                made = extended(panel, 3, future).tail(3).known[:, 0].tolist()
                 assert made == [11, 12, 13, 11, 12, 13]
 
     def test_stamps_that_repeat_need_a_name(self):
         twice = pd.concat([self.plan, self.plan])
         with pytest.raises(MissingColumn, match=r"series column 'shop', and its stamps repeat"):
-            PANEL.extend(3, twice)
+            extended(PANEL, 3, twice)
         with pytest.raises(MissingFuture, match=r"'price'.*NaN of series 'a' at 2024-01-12"):
-            PANEL.extend(3, self.plan.assign(price=[1.0, np.nan, 3.0]))
+            extended(PANEL, 3, self.plan.assign(price=[1.0, np.nan, 3.0]))
 
 
 class TestFutureFrame:
@@ -188,8 +189,8 @@ class TestFutureFrame:
         history = HISTORY.assign(when=HISTORY["when"].dt.tz_localize(zone))
         history = history.set_index(index) if index else history
         schema = Schema(series="shop", target="y", known=["price", "plan"], past="rain")
-        panel = Panel.from_frame(history, schema)
-        blank = panel.future_frame(3)
+        panel = read_panel(history, schema)
+        blank = future_frame(panel, 3)
         assert sorted([*blank.columns, *filter(None, blank.index.names)]) == [
             "plan", "price", "shop", "when",
         ]  # fmt: skip
@@ -199,27 +200,28 @@ class TestFutureFrame:
         assert blank["plan"].isna().all()
         assert blank["plan"].dtype == "str"
         with pytest.raises(MissingFuture, match=r"'price' .*holds NaN of series 'a' at 2024-01-11"):
-            panel.extend(3, blank)
+            extended(panel, 3, blank)
         filled = blank.assign(price=np.arange(6.0), plan=["odd", "even"] * 3)
-        longer = panel.extend(3, filled)
+        longer = extended(panel, 3, filled)
         assert longer.tail(3).known[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
         assert longer.tail(3).known_codes[:, 0].tolist() == [2, 1, 2, 1, 2, 1]
 
     def test_one_series_periods_and_arrays(self):
         one = HISTORY[HISTORY["shop"] == "a"].set_index("when")[["y", "price"]]
         schema = Schema(target="y", known="price")
-        panel = Panel.from_frame(one.to_period("D"), schema)
-        blank = panel.future_frame(2)
+        panel = read_panel(one.to_period("D"), schema)
+        blank = future_frame(panel, 2)
         assert blank.index.equals(pd.period_range("2024-01-11", periods=2, freq="D").rename("when"))
-        assert panel.extend(2, blank.assign(price=[1.0, 2.0])).known[-2:, 0].tolist() == [1, 2]
-        array = Panel.from_frame(one.to_numpy(), Schema(target="y0", known="y1"))
-        assert array.future_frame(2).to_dict("index").keys() == {10, 11}
-        assert array.extend(2, array.future_frame(2).fillna(5.0)).known[-2:, 0].tolist() == [5, 5]
+        assert extended(panel, 2, blank.assign(price=[1.0, 2.0])).known[-2:, 0].tolist() == [1, 2]
+        array = read_panel(one.to_numpy(), Schema(target="y0", known="y1"))
+        assert future_frame(array, 2).to_dict("index").keys() == {10, 11}
+        longer = extended(array, 2, future_frame(array, 2).fillna(5.0))
+        assert longer.known[-2:, 0].tolist() == [5, 5]
 
     def test_without_known_covariates(self):
-        panel = Panel.from_frame(HISTORY, Schema(target="y", past="rain", freq="D"))
-        assert list(panel.future_frame(2).columns) == ["shop", "when"]
+        panel = read_panel(HISTORY, Schema(target="y", past="rain", freq="D"))
+        assert list(future_frame(panel, 2).columns) == ["shop", "when"]
         indexed = HISTORY.set_index(["shop", "when"])
-        blank = Panel.from_frame(indexed, Schema(target="y", past="rain")).future_frame(2)
+        blank = future_frame(read_panel(indexed, Schema(target="y", past="rain")), 2)
         assert blank.shape == (4, 0)
         assert [*blank.index.names] == ["shop", "when"]

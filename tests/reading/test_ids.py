@@ -4,7 +4,8 @@ import pytest
 
 from tsformer import SeasonalNaive
 from tsformer.errors import WrongType
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
+from tsformer.reading import read_panel, write_frame
 
 
 def frame(ids=("b", "b", "b", "a", "a", "a")):
@@ -36,17 +37,17 @@ NUMBERS = ["int8", "int32", "int64", "uint16", "Int64", "int64[pyarrow]", "categ
 
 @pytest.mark.parametrize("kind", list(kinds()))
 def test_text_is_text(kind):
-    plain = Panel.from_frame(frame())
+    plain = read_panel(frame())
     other = frame().astype({"unique_id": kinds()[kind]})
-    assert Panel.from_frame(other).ids.equals(plain.ids)
-    read = Panel.from_frame(other, like=plain)
+    assert read_panel(other).ids.equals(plain.ids)
+    read = read_panel(other, like=plain)
     assert read.ids.equals(plain.ids)
     assert read.starts.tolist() == [0, 3, 6]
-    assert Panel.from_frame(frame(), like=Panel.from_frame(other)).ids.equals(plain.ids)
-    back = Panel.from_frame(other).to_frame()
+    assert read_panel(frame(), like=read_panel(other)).ids.equals(plain.ids)
+    back = write_frame(read_panel(other))
     assert back["unique_id"].astype(object).tolist() == list("aaabbb")
     indexed = other.set_index(["unique_id", "ds"])
-    assert Panel.from_frame(indexed).ids.equals(plain.ids)
+    assert read_panel(indexed).ids.equals(plain.ids)
     made = SeasonalNaive(horizon=1).fit(frame()).predict(other)
     assert made["unique_id"].astype(object).tolist() == ["a", "b"]
 
@@ -56,9 +57,9 @@ def test_numbers_are_numbers(kind):
     if "pyarrow" in kind:
         pytest.importorskip("pyarrow")
     plain = frame((10, 10, 10, 9, 9, 9))
-    panel = Panel.from_frame(plain)
+    panel = read_panel(plain)
     assert panel.ids.tolist() == [9, 10]
-    read = Panel.from_frame(plain.astype({"unique_id": kind}), like=panel)
+    read = read_panel(plain.astype({"unique_id": kind}), like=panel)
     assert read.ids.equals(panel.ids)
     assert read.target[:, 0].tolist() == [3, 4, 5, 0, 1, 2]
 
@@ -80,15 +81,15 @@ def test_numbers_are_numbers(kind):
 def test_no_names(ids, found):
     data = frame().set_index("ds").assign(unique_id=ids)
     with pytest.raises(WrongType, match=f"'unique_id'.*{found}"):
-        Panel.from_frame(data.reset_index(), Panel.from_frame(frame()).schema)
+        read_panel(data.reset_index(), read_panel(frame()).schema)
 
 
 def test_numbers_are_not_text():
     for one, other in ((frame((1,) * 3 + (2,) * 3), frame(list("111222"))),):
         with pytest.raises(WrongType, match=r"'1' \(text\) here, but 1 \(number\) in fit"):
-            Panel.from_frame(other, like=Panel.from_frame(one))
+            read_panel(other, like=read_panel(one))
         with pytest.raises(WrongType, match=r"1 \(number\) here, but '1' \(text\) in fit"):
-            Panel.from_frame(one, like=Panel.from_frame(other))
+            read_panel(one, like=read_panel(other))
 
 
 def test_names_that_fit_has_not_seen():
@@ -105,6 +106,6 @@ def test_words_are_words(kind):
     data = pd.DataFrame({"y": 1.0, "sky": pd.Series(["b", "a", None, "b"]).to_numpy()}, index=days)
     data = data.astype({"sky": "str"}).astype({"sky": kinds()[kind]})
     schema = Schema(target="y", past="sky")
-    panel = Panel.from_frame(data, schema, Policy(missing="mask"))
+    panel = read_panel(data, schema, Policy(missing="mask"))
     assert panel.past_codes[:, 0].tolist() == [2, 1, 0, 2]
     assert panel.levels["sky"][:2] == ("a", "b")  # a category that is not used has a code, too

@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import DuplicateTimestamp, WrongFrequency, WrongTime
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
+from tsformer.reading import extended, read_panel
 from tsformer.time import calendar_features
 from tsformer.time.freq import as_freq
 from tsformer.time.season import season_length
@@ -13,7 +14,7 @@ FREE = Schema(freq="irregular")
 
 def read(stamps, **options):
     frame = pd.DataFrame({"y": np.arange(len(stamps), dtype=float)}, index=stamps)
-    return Panel.from_frame(frame, FREE, **options)
+    return read_panel(frame, FREE, **options)
 
 
 STAMPS = pd.DatetimeIndex(
@@ -29,14 +30,14 @@ def test_the_horizon_is_counted_in_median_gaps():
     assert repr(panel) == "Panel(1 series, 4 rows, freq='irregular', target=('y',))"
     expected = pd.DatetimeIndex(["2024-01-04 18:00", "2024-01-05 06:00"])
     assert panel.future_stamps(2).equals(expected)
-    assert panel.extend(2).stamps.equals(STAMPS.append(expected))
+    assert extended(panel, 2).stamps.equals(STAMPS.append(expected))
 
 
 def test_times_are_fractions_of_the_gap():
     assert read(STAMPS).times.tolist() == [0, 0.5, 1.5, 6.5]
     assert read(STAMPS).tail(3).times.tolist() == [0, 1, 6]
     assert read(STAMPS).extend(1).times.tolist() == [0, 0.5, 1.5, 6.5, 7.5]
-    regular = Panel.from_frame(pd.DataFrame({"unique_id": list("aab"), "ds": [7, 8, 3], "y": 1.0}))
+    regular = read_panel(pd.DataFrame({"unique_id": list("aab"), "ds": [7, 8, 3], "y": 1.0}))
     assert regular.times.tolist() == [0, 1, 0]
     assert regular.times.dtype == np.float64
 
@@ -51,12 +52,12 @@ def test_the_gap_is_one_for_all_series():
             "y": 1.0,
         }
     )
-    panel = Panel.from_frame(frame, FREE)  # 1, 3 and 2 days
+    panel = read_panel(frame, FREE)  # 1, 3 and 2 days
     assert panel.freq == pd.Timedelta(days=2)
     assert panel.times.tolist() == [0, 0.5, 2, 0, 1]
     expected = pd.to_datetime(["2024-01-07", "2024-03-05"])
     assert panel.future_stamps(1).equals(pd.DatetimeIndex(expected))
-    later = Panel.from_frame(frame.head(1), like=panel)
+    later = read_panel(frame.head(1), like=panel)
     assert later.irregular
     assert later.future_stamps(1)[0] == pd.Timestamp("2024-01-03")
 
@@ -94,7 +95,7 @@ def test_whole_numbers():
     assert panel.times.tolist() == [0, 1 / 3, 4 / 3, 8 / 3]
     assert read(pd.Index([1, 2, 4])).freq == 2  # 1.5, rounded
     assert read(pd.Index([1, 2, 3])).freq == 1
-    assert Panel.from_frame(np.arange(5.0), FREE).freq == 1
+    assert read_panel(np.arange(5.0), FREE).freq == 1
 
 
 def test_no_gap_is_filled_and_none_is_refused():
@@ -136,4 +137,4 @@ def test_what_has_no_gap_to_count_in():
 def test_stamps_off_the_beat_are_told_of_it():
     off = pd.date_range("2024-01-01", periods=20, freq="h").insert(5, "2024-01-01 04:20")
     with pytest.raises(WrongFrequency, match=r"is not a step.*schema=Schema\(freq=\"irregular\"\)"):
-        Panel.from_frame(pd.DataFrame({"y": 1.0}, index=off))
+        read_panel(pd.DataFrame({"y": 1.0}, index=off))

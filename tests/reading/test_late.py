@@ -6,7 +6,8 @@ from tsformer import Forecaster, SeasonalNaive
 from tsformer.errors import ParameterError
 from tsformer.evaluation import backtest
 from tsformer.models import Linear
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
+from tsformer.reading import read_panel
 from tsformer.windows import WindowDataset
 
 MASK = Policy(missing="mask")
@@ -21,7 +22,7 @@ def late_panel(rain=2, sky=1, target=0):
         part["sky"] = np.where(np.arange(rows) < rows - sky, "dry", None)
         parts.append(part)
     schema = Schema(series="id", target="y", past=["rain", "sky"])
-    return Panel.from_frame(pd.concat(parts, ignore_index=True), schema, MASK)
+    return read_panel(pd.concat(parts, ignore_index=True), schema, MASK)
 
 
 def test_what_ends_early_is_late():
@@ -34,7 +35,7 @@ def test_what_ends_with_the_target_is_not_late():
 
 
 def test_without_covariates_nothing_is_late():
-    assert Panel.from_frame(np.arange(5.0)).schema.late == {}
+    assert read_panel(np.arange(5.0)).schema.late == {}
 
 
 def test_late_rows_are_hidden_from_every_context():
@@ -61,21 +62,21 @@ def test_nine_in_ten_series_decide():
     parts = [numbered(20, rain=rows).assign(id=f"s{rows:02}") for rows in (0, 0, 0, 0, 0, 3, 3, 3)]
     frame = pd.concat([part.assign(id=f"s{at}") for at, part in enumerate(parts)])
     schema = Schema(series="id", target="y", past="rain")
-    assert Panel.from_frame(frame, schema, MASK).schema.late == {"rain": 3}
+    assert read_panel(frame, schema, MASK).schema.late == {"rain": 3}
     dead = [numbered(20, rain=15 if at == 7 else 0).assign(id=f"s{at:02}") for at in range(20)]
-    assert Panel.from_frame(pd.concat(dead), schema, MASK).schema.late == {}
+    assert read_panel(pd.concat(dead), schema, MASK).schema.late == {}
 
 
 def test_what_is_said_counts_where_it_is_more():
     schema = Schema(target="y", past="rain", late={"rain": 4})
-    assert Panel.from_frame(numbered(), schema, MASK).schema.late == {"rain": 4}
-    assert Panel.from_frame(numbered(rain=6), schema, MASK).schema.late == {"rain": 6}
+    assert read_panel(numbered(), schema, MASK).schema.late == {"rain": 4}
+    assert read_panel(numbered(rain=6), schema, MASK).schema.late == {"rain": 6}
 
 
 @pytest.mark.parametrize("late", [{"y": 1}, {"rain": -1}, {"rain": 1.5}, {"rain": True}, ["rain"]])
 def test_what_is_no_number_of_rows_is_refused(late):
     with pytest.raises(ParameterError, match="late"):
-        Panel.from_frame(numbered(rain=0), Schema(target="y", past="rain", late=late), MASK)
+        read_panel(numbered(rain=0), Schema(target="y", past="rain", late=late), MASK)
 
 
 def test_a_forecast_does_without_what_is_late():

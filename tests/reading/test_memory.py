@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import read_panel
 
 SCHEMA = Schema(target="y", past=["rain", "sky"], known="price", static="size", weight="w")
 COLUMNS = ["y", "rain", "price", "size", "w"]
@@ -33,8 +34,8 @@ def spoil(panel):
 
 def untouched(data, schema=None):
     before = data.copy()
-    panel = Panel.from_frame(data, schema)
-    spoil(panel.extend(2, blank=True))
+    panel = read_panel(data, schema)
+    spoil(panel.extend(2))
     spoil(panel.pad(2))
     spoil(panel)
     return before
@@ -51,7 +52,7 @@ def test_frames_on_memory_of_the_caller():
     data = pd.DataFrame(values, columns=["y", "z"], copy=False)
     untouched(data)
     np.testing.assert_array_equal(values.ravel(), np.arange(80.0))
-    panel = Panel.from_frame(data)
+    panel = read_panel(data)
     assert not any(np.shares_memory(values, own) for own in arrays(panel))
     values[:] = -1
     assert panel.target[3].tolist() == [6, 7]
@@ -71,7 +72,7 @@ def test_memory_maps(tmp_path, mode):
     values = np.load(tmp_path / "values.npy", mmap_mode=mode)
     untouched(values)
     untouched(pd.DataFrame(values, columns=["a", "b"], copy=False))
-    panel = Panel.from_frame(values)
+    panel = read_panel(values)
     assert all(type(own) is np.ndarray for own in arrays(panel))
     assert not any(np.shares_memory(values, own) for own in arrays(panel))
     np.testing.assert_array_equal(np.load(tmp_path / "values.npy").ravel(), np.arange(20.0))
@@ -88,10 +89,10 @@ def test_columns_of_other_kinds(kind):
 def test_stamps_of_the_caller():
     stamps = np.arange(40) * 10
     data = pd.DataFrame({"step": stamps, "y": 1.0}, copy=False)
-    panel = Panel.from_frame(data)
+    panel = read_panel(data)
     assert not np.shares_memory(panel.stamps.to_numpy(), stamps)
     days = pd.date_range("2024-01-01", periods=40)
-    panel = Panel.from_frame(pd.DataFrame({"y": 1.0}, index=days))
+    panel = read_panel(pd.DataFrame({"y": 1.0}, index=days))
     assert not np.shares_memory(panel.stamps.asi8, days.asi8)
 
 
@@ -100,7 +101,7 @@ def test_polars_and_arrow_tables():
     pl = pytest.importorskip("polars")
     data = frame()
     for table in (pa.Table.from_pandas(data), pl.DataFrame({n: data[n].tolist() for n in data})):
-        panel = Panel.from_frame(table, SCHEMA)
+        panel = read_panel(table, SCHEMA)
         first = panel.target[:3, 0].tolist()
         spoil(panel)
-        assert Panel.from_frame(table, SCHEMA).target[:3, 0].tolist() == first
+        assert read_panel(table, SCHEMA).target[:3, 0].tolist() == first

@@ -17,7 +17,8 @@ from tsformer.errors import (
     WrongFrequency,
 )
 from tsformer.models import Informer, Linear
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import read_panel
 
 pytestmark = [
     pytest.mark.shared_data,
@@ -124,10 +125,10 @@ def test_weather_by_name_counts_rows():
 def test_metro_traffic_counts_its_repeated_stamps_and_absent_hours():
     metro = load_dataset("metro_traffic", download=False)
     with pytest.raises(DuplicateTimestamp, match=r"2012-10-10 07:00:00 \(row 179\), 7629 in all"):
-        Panel.from_frame(metro.frame, metro.schema)
+        read_panel(metro.frame, metro.schema)
     hours = metro.frame.drop_duplicates("time")
     policy = Policy(missing="mask", gaps="mask")
-    panel = Panel.from_frame(hours, metro.schema, policy)
+    panel = read_panel(hours, metro.schema, policy)
     assert (panel.n_rows, int(np.isnan(panel.target).sum())) == (52_551, 11_976)
     assert "None" in panel.levels["holiday"]  # a word, not a gap
     data, held = cut(hours.iloc[-3_000:], metro.schema, 24)
@@ -140,8 +141,8 @@ def test_metro_traffic_counts_its_repeated_stamps_and_absent_hours():
 def test_air_quality_trains_around_its_gaps():
     air = load_dataset("air_quality_valencia", download=False)
     with pytest.raises(MissingValues, match=r"'so2' holds NaN: first at 2019-01-09 14:00.*1836 in"):
-        Panel.from_frame(air.frame, air.schema)
-    panel = Panel.from_frame(air.frame, air.schema, MASK)
+        read_panel(air.frame, air.schema)
+    panel = read_panel(air.frame, air.schema, MASK)
     assert int(np.isnan(panel.target).sum()) == 13_262
     data, held = cut(air.frame.iloc[-6_000:], air.schema, 24)
     assert int(data.isna().sum().sum()) > 1_000
@@ -169,7 +170,7 @@ def test_nn5_forecasts_every_machine():
 def test_carparts_are_mostly_zero_and_never_negative():
     parts = load_dataset("carparts", download=False)
     frame = in_order(parts.frame, parts.schema)
-    panel = Panel.from_frame(frame, parts.schema, MASK)
+    panel = read_panel(frame, parts.schema, MASK)
     seen = panel.target[~np.isnan(panel.target)]
     assert (panel.n_series, len(panel.target) - len(seen)) == (2_674, 6_122)
     assert (seen == 0).mean() == pytest.approx(0.748, abs=0.0005)
@@ -189,7 +190,7 @@ def test_carparts_are_mostly_zero_and_never_negative():
 def test_stallion_has_roles_of_every_kind():
     stallion = load_dataset("stallion", download=False)
     frame = in_order(stallion.frame, stallion.schema)
-    panel = Panel.from_frame(frame, stallion.schema)
+    panel = read_panel(frame, stallion.schema)
     assert (panel.n_series, set(panel.lengths)) == (350, {60})
     assert [len(panel.levels[name]) for name in ("agency", "sku")] == [58, 25]
     assert panel.static.shape == (350, 2) and panel.static_codes.shape == (350, 2)
@@ -217,7 +218,7 @@ def test_walmart_stores_are_whole_numbers():
 
 def test_m4_hourly_has_series_of_different_lengths():
     m4 = load_dataset("m4_hourly", download=False)
-    panel = Panel.from_frame(m4.frame, m4.schema)
+    panel = read_panel(m4.frame, m4.schema)
     lengths, counts = np.unique(panel.lengths, return_counts=True)
     assert dict(zip(lengths.tolist(), counts.tolist(), strict=True)) == {748: 169, 1008: 245}
     some = first_series(in_order(m4.frame, m4.schema), m4.schema, 42, every=10)
@@ -230,7 +231,7 @@ def test_m4_hourly_has_series_of_different_lengths():
 def test_m5_has_prices_that_begin_late():
     m5 = load_dataset("m5_small", download=False)
     with pytest.raises(MissingValues, match=r"'price' holds NaN.*FOODS_1_004.*1057 in all"):
-        Panel.from_frame(m5.frame, m5.schema)
+        read_panel(m5.frame, m5.schema)
     data, held = cut(m5.frame, m5.schema, 28)
     for model in (Linear(), tiny()):
         forecaster = Forecaster(
@@ -244,9 +245,9 @@ def test_m5_has_prices_that_begin_late():
 def test_bike_sharing_puts_its_absent_hours_back():
     bikes = load_dataset("bike_sharing", download=False)
     with pytest.raises(WrongFrequency, match=r"after 2011-01-02 04:00:00 comes .* \(75 such"):
-        Panel.from_frame(bikes.frame, bikes.schema)
+        read_panel(bikes.frame, bikes.schema)
     policy = Policy(gaps="mask")
-    panel = Panel.from_frame(bikes.frame, bikes.schema, policy)
+    panel = read_panel(bikes.frame, bikes.schema, policy)
     assert panel.n_rows == 17_544 == len(bikes.frame) + 165
     assert int(np.isnan(panel.target).sum()) == 165
     data, held = cut(bikes.frame.iloc[-4_000:], bikes.schema, 24)

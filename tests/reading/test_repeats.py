@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import DuplicateTimestamp, FrameError
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import read_panel
 
 DAYS = pd.date_range("2024-01-01", periods=40)
 
@@ -21,7 +22,7 @@ def stores(count=5):
 
 def said(frame, schema=None):
     with pytest.raises(DuplicateTimestamp) as caught:
-        Panel.from_frame(frame, schema)
+        read_panel(frame, schema)
     return str(caught.value)
 
 
@@ -29,7 +30,7 @@ def test_a_whole_number_that_tells_series_apart_is_named():
     message = said(stores())
     assert "2024-01-01 00:00:00 (row 40), 160 in all" in message
     assert "column 'store' tell series apart? Say so: schema=Schema(series=\"store\")" in message
-    assert Panel.from_frame(stores(), Schema(series="store")).n_series == 5
+    assert read_panel(stores(), Schema(series="store")).n_series == 5
     assert "'store'" in said(stores(), Schema(target="sales"))
     assert "'store'" in said(stores().set_index("day"))
 
@@ -69,7 +70,7 @@ def test_the_pair_that_tells_series_apart_is_found_among_three():
     )
     frame["item"] = (["x"] * 40 + ["y"] * 40) * 2
     with pytest.raises(FrameError, match=r'frame\["shop"\].*frame\["item"\]') as caught:
-        Panel.from_frame(frame)
+        read_panel(frame)
     assert 'frame["kind"]' not in str(caught.value)
 
 
@@ -77,7 +78,7 @@ def test_a_name_for_each_row_is_no_series():
     frame = stores().assign(row=[f"row {number}" for number in range(200)])
     assert "column 'store' tell series apart?" in said(frame)
     schema = Schema(series="store", target="sales")
-    assert Panel.from_frame(frame, schema).n_series == 5
+    assert read_panel(frame, schema).n_series == 5
 
 
 def test_an_hour_that_stands_apart_is_named():
@@ -88,6 +89,6 @@ def test_an_hour_that_stands_apart_is_named():
     cure = 'frame["date"] = pd.to_datetime(frame["date"]) + pd.to_timedelta(frame["hr"], unit="h")'
     assert f"column 'hr' seems to hold it. Add it: {cure}." in message
     frame["date"] = pd.to_datetime(frame["date"]) + pd.to_timedelta(frame["hr"], unit="h")
-    assert Panel.from_frame(frame, Schema(target="y")).freq == "h"
+    assert read_panel(frame, Schema(target="y")).freq == "h"
     odd = frame.assign(date=np.repeat(DAYS, 24), hr=np.tile(range(1, 25), 40))
     assert "to hold it" not in said(odd)

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import read_panel
 
 
 def days(n=8):
@@ -13,7 +14,7 @@ def days(n=8):
 
 
 def schema_of(frame, schema=None):
-    return Panel.from_frame(frame, schema).schema
+    return read_panel(frame, schema).schema
 
 
 def test_months_as_text(caplog):
@@ -40,7 +41,7 @@ def test_time_may_be_the_last_column():
 def test_rows_without_stamps():
     assert schema_of(pd.DataFrame({"Heart rate": [84.2, 84.3]})).target == ("Heart rate",)
     wide = pd.DataFrame(np.arange(36 * 96).reshape(36, 96)).rename(columns="c{}".format)
-    panel = Panel.from_frame(wide)
+    panel = read_panel(wide)
     assert panel.target.shape == (36, 96)
     assert panel.future_stamps(2).tolist() == [36, 37]
 
@@ -151,7 +152,7 @@ def test_fractions_are_no_time():
 
 def test_rows_by_series_and_whole_number():
     index = pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]])
-    panel = Panel.from_frame(pd.DataFrame({"y": np.arange(6.0)}, index=index))
+    panel = read_panel(pd.DataFrame({"y": np.arange(6.0)}, index=index))
     assert list(panel.ids) == ["a", "b"]
     assert panel.stamps[:3].tolist() == [1, 2, 3]
 

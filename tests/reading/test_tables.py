@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import MissingValues, WrongType
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
+from tsformer.reading import extended, future_frame, read_panel, write_frame
 from tsformer.reading.tables import as_pandas
 
 FRAME = pd.DataFrame(
@@ -25,7 +26,7 @@ SCHEMA = Schema(series="shop", target=["sales", "count"], known=["plan", "open"]
 
 
 def same(one, other):
-    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+    pd.testing.assert_frame_equal(write_frame(one), write_frame(other))
     assert one.ids.equals(other.ids)
     assert one.levels == other.levels
     np.testing.assert_array_equal(one.known, other.known)
@@ -44,11 +45,11 @@ class TestPolars:
     def test_the_panel_is_the_same(self, unit):
         pl = pytest.importorskip("polars")
         frame = self.frame(pl).with_columns(pl.col("when").dt.cast_time_unit(unit))
-        panel = Panel.from_frame(frame, SCHEMA)
-        same(panel, Panel.from_frame(FRAME.assign(when=FRAME["when"].dt.as_unit(unit)), SCHEMA))
+        panel = read_panel(frame, SCHEMA)
+        same(panel, read_panel(FRAME.assign(when=FRAME["when"].dt.as_unit(unit)), SCHEMA))
         assert panel.stamps.unit == unit
         assert str(panel.stamps.tz) == "Europe/Berlin"
-        assert isinstance(panel.future_frame(2), pd.DataFrame)
+        assert isinstance(future_frame(panel, 2), pd.DataFrame)
 
     def test_no_pyarrow_is_needed(self, monkeypatch):
         pl = pytest.importorskip("polars")
@@ -58,7 +59,7 @@ class TestPolars:
 
         monkeypatch.setattr(pl.DataFrame, "to_pandas", refuse)
         monkeypatch.setattr(pl.DataFrame, "to_arrow", refuse)
-        same(Panel.from_frame(self.frame(pl), SCHEMA), Panel.from_frame(FRAME, SCHEMA))
+        same(read_panel(self.frame(pl), SCHEMA), read_panel(FRAME, SCHEMA))
 
     def test_columns_of_every_type(self):
         pl = pytest.importorskip("polars")
@@ -100,26 +101,26 @@ class TestPolars:
         pl = pytest.importorskip("polars")
         frame = self.frame(pl, count=[1, None, 3, 4, 5])
         with pytest.raises(MissingValues, match=r"'count' holds NaN: first of series 'b'.*row 1"):
-            Panel.from_frame(frame, SCHEMA)
-        panel = Panel.from_frame(frame, SCHEMA, Policy(missing="mask"))
+            read_panel(frame, SCHEMA)
+        panel = read_panel(frame, SCHEMA, Policy(missing="mask"))
         assert np.isnan(panel.target[:, 1]).sum() == 1
 
     def test_series_and_future(self):
         pl = pytest.importorskip("polars")
-        panel = Panel.from_frame(pl.Series("load", [1.0, 2.0, 3.0]))
+        panel = read_panel(pl.Series("load", [1.0, 2.0, 3.0]))
         assert panel.target_names == ("load",)
-        assert Panel.from_frame(pl.Series([1, 2, 3])).target_names == ("y",)
-        panel = Panel.from_frame(self.frame(pl), SCHEMA)
-        filled = panel.future_frame(1).assign(plan="y", open=1.0)
+        assert read_panel(pl.Series([1, 2, 3])).target_names == ("y",)
+        panel = read_panel(self.frame(pl), SCHEMA)
+        filled = future_frame(panel, 1).assign(plan="y", open=1.0)
         filled["when"] = filled["when"].dt.tz_convert("UTC").dt.tz_localize(None)
         future = pl.DataFrame({name: filled[name].tolist() for name in filled})
         future = future.with_columns(pl.col("when").dt.replace_time_zone("UTC"))
-        assert panel.extend(1, future).tail(1).known_codes[:, 0].tolist() == [2, 2]
+        assert extended(panel, 1, future).tail(1).known_codes[:, 0].tolist() == [2, 2]
 
     def test_a_lazy_frame_is_collected_first(self):
         pl = pytest.importorskip("polars")
         with pytest.raises(WrongType, match=r"polars.*LazyFrame cannot be read.*data.collect\(\)"):
-            Panel.from_frame(self.frame(pl).lazy(), SCHEMA)
+            read_panel(self.frame(pl).lazy(), SCHEMA)
 
 
 class TestArrow:
@@ -128,9 +129,9 @@ class TestArrow:
         pa = pytest.importorskip("pyarrow")
         expected = FRAME.assign(when=FRAME["when"].dt.as_unit(unit))
         table = pa.Table.from_pandas(expected, preserve_index=False)
-        panel = Panel.from_frame(table, SCHEMA)
-        same(panel, Panel.from_frame(expected, SCHEMA))
-        same(Panel.from_frame(table.to_batches()[0], SCHEMA), panel)
+        panel = read_panel(table, SCHEMA)
+        same(panel, read_panel(expected, SCHEMA))
+        same(read_panel(table.to_batches()[0], SCHEMA), panel)
 
     def test_columns_of_every_type(self):
         pa = pytest.importorskip("pyarrow")
@@ -145,7 +146,7 @@ class TestArrow:
             }
         )
         schema = Schema(target=["y", "money"], past=["kind", "open"])
-        panel = Panel.from_frame(table, schema, Policy(missing="mask"))
+        panel = read_panel(table, schema, Policy(missing="mask"))
         np.testing.assert_array_equal(panel.target, [[1, 1.5], [np.nan, np.nan], [3, 2.5]])
         np.testing.assert_array_equal(panel.past[:, 0], [1, np.nan, 0])
         assert panel.past_codes[:, 0].tolist() == [1, 2, 1]
@@ -161,7 +162,7 @@ class TestArrow:
             def __arrow_c_stream__(self, requested_schema=None):
                 return self.table.__arrow_c_stream__(requested_schema)
 
-        same(Panel.from_frame(Relation(FRAME), SCHEMA), Panel.from_frame(FRAME, SCHEMA))
+        same(read_panel(Relation(FRAME), SCHEMA), read_panel(FRAME, SCHEMA))
 
     def test_a_stream_without_pyarrow(self, monkeypatch):
         class Relation:
@@ -173,7 +174,7 @@ class TestArrow:
 
         monkeypatch.setattr(pd.DataFrame, "from_arrow", refuse)
         with pytest.raises(WrongType, match=r"Relation is read through pyarrow.*pip install"):
-            Panel.from_frame(Relation())
+            read_panel(Relation())
 
 
 @pytest.mark.parametrize(
@@ -190,12 +191,12 @@ class TestArrow:
 )
 def test_what_is_no_table(data, found):
     with pytest.raises(WrongType, match=found):
-        Panel.from_frame(data)
+        read_panel(data)
 
 
 @pytest.mark.parametrize("data", [[[1, 2], [3, 4], [5, 6]], ((1, 2), (3, 4), (5, 6))])
 def test_lists_of_lists_are_arrays(data):
-    panel = Panel.from_frame(data)
+    panel = read_panel(data)
     assert panel.layout.array
     assert panel.target.tolist() == [[1, 2], [3, 4], [5, 6]]
-    assert Panel.from_frame(range(3)).target[:, 0].tolist() == [0, 1, 2]
+    assert read_panel(range(3)).target[:, 0].tolist() == [0, 1, 2]

@@ -6,7 +6,7 @@ import pytest
 
 from tsformer import Forecaster, Schema, SeasonalNaive, Training
 from tsformer.models import Linear
-from tsformer.panels import Panel
+from tsformer.reading import extended, future_frame, read_panel
 
 ROWS, HORIZON = 36, 7
 
@@ -162,7 +162,7 @@ def test_periods(freq):
 def test_years_beyond_nanoseconds(year, unit, freq, given):
     full = pd.date_range(f"{year}-01-15", periods=ROWS + HORIZON, freq=freq, unit=unit)
     exactly(forecast(framed(full[:ROWS]), freq=freq if given else None).index, full[ROWS:])
-    panel = Panel.from_frame(framed(full[:ROWS]), Schema(freq=freq if given else None))
+    panel = read_panel(framed(full[:ROWS]), Schema(freq=freq if given else None))
     assert np.isfinite(panel.calendar).all()
     exactly(panel.pad(3).stamps[3:], full[:ROWS])
 
@@ -171,12 +171,12 @@ def test_years_beyond_nanoseconds(year, unit, freq, given):
 def test_future_frames_of_far_years(year):
     full = pd.date_range(f"{year}-01-01", periods=12, freq="MS", unit="s")
     data = framed(full[:10]).assign(price=np.arange(10.0))
-    panel = Panel.from_frame(data, Schema(target="y", known="price"))
-    future = panel.future_frame(2).assign(price=[7.0, 8.0])
+    panel = read_panel(data, Schema(target="y", known="price"))
+    future = future_frame(panel, 2).assign(price=[7.0, 8.0])
     exactly(future.index, full[10:])
-    assert panel.extend(2, future).known[-2:, 0].tolist() == [7, 8]
+    assert extended(panel, 2, future).known[-2:, 0].tolist() == [7, 8]
     later = future.set_axis(future.index.as_unit("us"))
-    assert panel.extend(2, later).known[-2:, 0].tolist() == [7, 8]
+    assert extended(panel, 2, later).known[-2:, 0].tolist() == [7, 8]
 
 
 def test_many_series_that_end_apart():

@@ -6,7 +6,8 @@ import pytest
 from pandas.tseries.holiday import USFederalHolidayCalendar
 
 from tsformer.errors import WrongFrequency
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
+from tsformer.reading import extended, read_panel
 from tsformer.time.freq import advance, as_freq, label_of, name_of
 from tsformer.time.season import season_length
 
@@ -55,17 +56,17 @@ def test_one_spelling_whatever_was_given():
 def test_forecasts_skip_the_days_off(freq, zone):
     full = pd.date_range("2024-10-21", periods=60, freq=freq, tz=zone)
     for cut in (40, 44, 50):
-        panel = Panel.from_frame(framed(full[:cut]), Schema(freq=freq))
-        assert panel.extend(10).stamps.equals(pd.DatetimeIndex(full[: cut + 10]))
-        padded = Panel.from_frame(framed(full[5:cut]), Schema(freq=freq)).pad(5)
+        panel = read_panel(framed(full[:cut]), Schema(freq=freq))
+        assert extended(panel, 10).stamps.equals(pd.DatetimeIndex(full[: cut + 10]))
+        padded = read_panel(framed(full[5:cut]), Schema(freq=freq)).pad(5)
         assert padded.stamps.equals(pd.DatetimeIndex(full[:cut]))
 
 
 def test_the_stored_schema_is_enough():
     full = pd.date_range("2024-12-02", periods=25, freq=TRADING)
-    panel = Panel.from_frame(framed(full[:15]), Schema(freq=TRADING))
+    panel = read_panel(framed(full[:15]), Schema(freq=TRADING))
     assert repr(panel).startswith("Panel(1 series, 15 rows, freq='C', ")
-    again = Panel.from_frame(framed(full[:15]), panel.schema)
+    again = read_panel(framed(full[:15]), panel.schema)
     assert again.future_stamps(10).equals(pd.DatetimeIndex(full[15:]))
     assert pickle.loads(pickle.dumps(panel)).freq == panel.freq
     assert season_length(panel.freq) == 5
@@ -75,17 +76,17 @@ def test_gaps_and_days_off_the_beat():
     full = pd.date_range("2024-12-02", periods=25, freq=TRADING)
     schema = Schema(freq=TRADING)
     with pytest.raises(WrongFrequency, match=r"after 2024-12-24.* 'C' expects 2024-12-27"):
-        Panel.from_frame(framed(full.delete(17)), schema)
-    panel = Panel.from_frame(framed(full.delete(17)), schema, Policy(gaps="mask"))
+        read_panel(framed(full.delete(17)), schema)
+    panel = read_panel(framed(full.delete(17)), schema, Policy(gaps="mask"))
     assert np.flatnonzero(np.isnan(panel.target[:, 0])).tolist() == [17]
     with pytest.raises(WrongFrequency, match=r"2024-12-25.* is not a step of 'C'"):
-        Panel.from_frame(framed(full.insert(17, pd.Timestamp("2024-12-25"))), schema)
+        read_panel(framed(full.insert(17, pd.Timestamp("2024-12-25"))), schema)
 
 
 def test_a_calendar_of_holidays():
     freq = pd.offsets.CustomBusinessDay(calendar=USFederalHolidayCalendar())
     full = pd.date_range("2024-06-03", periods=30, freq=freq)
-    panel = Panel.from_frame(framed(full[:20]), Schema(freq=freq))
+    panel = read_panel(framed(full[:20]), Schema(freq=freq))
     assert panel.future_stamps(10).equals(pd.DatetimeIndex(full[20:]))
     assert as_freq(name_of(panel.freq)) == panel.freq
 
@@ -94,7 +95,7 @@ def test_missing_weekdays_are_told_of_trading_days():
     full = pd.bdate_range("2024-12-02", periods=40)
     missing = full[~full.isin(pd.DatetimeIndex([*OFF, "2025-01-20"]))]
     with pytest.raises(WrongFrequency, match="'B' expects 2024-12-25") as caught:
-        Panel.from_frame(framed(missing))
+        read_panel(framed(missing))
     said = str(caught.value)
     line = (
         "Schema(freq=pd.offsets.CustomBusinessDay(holidays="
@@ -103,15 +104,15 @@ def test_missing_weekdays_are_told_of_trading_days():
     assert line in said
     assert 'schema=Schema(freq="irregular")' in said
     freq = pd.offsets.CustomBusinessDay(holidays=[*OFF, "2025-01-20"])
-    assert Panel.from_frame(framed(missing), Schema(freq=freq)).n_rows == 36
+    assert read_panel(framed(missing), Schema(freq=freq)).n_rows == 36
     trading = Schema(freq=TRADING)
     with pytest.raises(WrongFrequency, match=r"add them to the holidays.*: \['2025-01-20'\], or"):
-        Panel.from_frame(framed(missing), trading)
+        read_panel(framed(missing), trading)
     saturday = full.delete([3, 20]).insert(4, pd.Timestamp("2024-12-07"))
     with pytest.raises(WrongFrequency, match=r"'B' expects 2024-12-05.*holidays=\['2024-12-05', "):
-        Panel.from_frame(framed(saturday), Schema(freq="B"))
+        read_panel(framed(saturday), Schema(freq="B"))
     with pytest.raises(WrongFrequency, match=r"holidays=\['2024-12-25'\]\)\)"):
-        Panel.from_frame(framed(full.drop("2024-12-25")))
+        read_panel(framed(full.drop("2024-12-25")))
 
 
 @pytest.mark.parametrize(

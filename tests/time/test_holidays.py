@@ -6,7 +6,8 @@ import pytest
 from pandas.tseries.holiday import AbstractHolidayCalendar, Holiday, USFederalHolidayCalendar
 
 from tsformer.errors import ParameterError
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import extended, read_panel
 from tsformer.time import calendar_features
 from tsformer.time.freq import as_freq
 from tsformer.time.holidays import holiday_share, read_holidays
@@ -37,35 +38,33 @@ def days_off(stamps, freq, holidays=CHRISTMAS, **options):
 )
 def test_dates_in_any_form(given):
     stamps = pd.date_range("2024-12-20", periods=10)
-    panel = Panel.from_frame(framed(stamps), Schema(holidays=given))
+    panel = read_panel(framed(stamps), Schema(holidays=given))
     assert panel.schema.holidays == CHRISTMAS
     assert panel.calendar_names[-1] == "holiday"
     assert panel.calendar[:, -1].tolist() == [0, 0, 0, 0, 0, 1, 1, 0, 0, 0]
-    assert panel.extend(2).calendar.shape == (12, panel.calendar.shape[1])
-    again = Panel.from_frame(framed(stamps), panel.schema)
+    assert extended(panel, 2).calendar.shape == (12, panel.calendar.shape[1])
+    again = read_panel(framed(stamps), panel.schema)
     assert again.schema.holidays == CHRISTMAS
-    assert Panel.from_frame(framed(stamps[:2]), like=panel).schema.holidays == CHRISTMAS
+    assert read_panel(framed(stamps[:2]), like=panel).schema.holidays == CHRISTMAS
 
 
 def test_days_off_beyond_the_data_are_seen_by_the_forecast():
-    panel = Panel.from_frame(
-        framed(pd.date_range("2024-12-20", periods=4)), Schema(holidays=CHRISTMAS)
-    )
-    assert panel.extend(3).calendar[:, -1].tolist() == [0, 0, 0, 0, 0, 1, 1]
+    panel = read_panel(framed(pd.date_range("2024-12-20", periods=4)), Schema(holidays=CHRISTMAS))
+    assert extended(panel, 3).calendar[:, -1].tolist() == [0, 0, 0, 0, 0, 1, 1]
 
 
 def test_none_add_no_column():
     stamps = pd.date_range("2024-12-20", periods=4)
     names = calendar_features(stamps, as_freq("D"))[0]
     for none in ((), [], None):
-        panel = Panel.from_frame(framed(stamps), Schema(holidays=none))
+        panel = read_panel(framed(stamps), Schema(holidays=none))
         assert panel.calendar_names == names
         assert panel.schema.holidays == ()
 
 
 def test_a_calendar_is_written_out_past_the_data():
     stamps = pd.date_range("2023-06-01", periods=300)
-    panel = Panel.from_frame(framed(stamps), Schema(holidays=USFederalHolidayCalendar()))
+    panel = read_panel(framed(stamps), Schema(holidays=USFederalHolidayCalendar()))
     found = panel.schema.holidays
     assert found[0] == "2023-01-02"
     assert found[-1] == "2034-12-25"
@@ -87,7 +86,7 @@ def test_hours_take_the_day_on_the_wall():
     utc = pd.date_range("2024-12-24 22:00", periods=4, freq="h", tz="UTC")
     assert days_off(utc, "h") == [0, 0, 1, 1]
     assert days_off(utc.tz_convert("Europe/Berlin"), "h") == [0, 1, 1, 1]
-    panel = Panel.from_frame(framed(utc.tz_convert("Europe/Berlin")), Schema(holidays=CHRISTMAS))
+    panel = read_panel(framed(utc.tz_convert("Europe/Berlin")), Schema(holidays=CHRISTMAS))
     assert panel.calendar[:, -1].tolist() == [0, 1, 1, 1]
 
 
@@ -114,9 +113,9 @@ def test_longer_steps_take_the_share_of_their_period(freq, stamps, expected):
 
 def test_periods_begin_with_their_stamp():
     weeks = pd.period_range("2024-12-16", periods=3, freq="W-SUN")
-    panel = Panel.from_frame(framed(weeks), Schema(holidays=CHRISTMAS))
+    panel = read_panel(framed(weeks), Schema(holidays=CHRISTMAS))
     np.testing.assert_allclose(panel.calendar[:, -1], [0, 2 / 7, 0], atol=1e-7)
-    months = Panel.from_frame(
+    months = read_panel(
         framed(pd.period_range("2024-11", periods=3, freq="M")), Schema(holidays=CHRISTMAS)
     )
     np.testing.assert_allclose(months.calendar[:, -1], [0, 2 / 31, 0], atol=1e-7)
@@ -125,7 +124,7 @@ def test_periods_begin_with_their_stamp():
 @pytest.mark.parametrize("year", ["1600", "3000"])
 def test_far_years(year):
     stamps = pd.date_range(f"{year}-12-24", periods=3, unit="s")
-    panel = Panel.from_frame(framed(stamps), Schema(holidays=[f"{year}-12-25"]))
+    panel = read_panel(framed(stamps), Schema(holidays=[f"{year}-12-25"]))
     assert panel.calendar[:, -1].tolist() == [0, 1, 0]
 
 
@@ -149,9 +148,9 @@ def test_far_years(year):
 def test_no_holidays(given, found):
     stamps = pd.date_range("2024-12-20", periods=4)
     with pytest.raises(ParameterError, match=rf"Schema\(holidays=.*{found}"):
-        Panel.from_frame(framed(stamps), Schema(holidays=given))
+        read_panel(framed(stamps), Schema(holidays=given))
 
 
 def test_whole_numbers_have_no_holidays():
     with pytest.raises(ParameterError, match="needs dates"):
-        Panel.from_frame(np.arange(5.0), Schema(holidays=CHRISTMAS))
+        read_panel(np.arange(5.0), Schema(holidays=CHRISTMAS))

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import WrongTime
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import read_panel
 from tsformer.time.stamps import looks_like_dates, read_stamps
 
 
@@ -23,15 +24,15 @@ from tsformer.time.stamps import looks_like_dates, read_stamps
 @pytest.mark.parametrize("kind", ["str", "object", "category", "string"])
 def test_iso_text(text, kind):
     frame = pd.DataFrame({"when": pd.Series(text).astype(kind), "y": [1.0, 2.0, 3.0]})
-    panel = Panel.from_frame(frame)
+    panel = read_panel(frame)
     assert isinstance(panel.stamps, pd.DatetimeIndex)
     assert panel.stamps[0] == pd.Timestamp(text[0])
-    assert Panel.from_frame(frame.set_index("when")).stamps.equals(panel.stamps)
+    assert read_panel(frame.set_index("when")).stamps.equals(panel.stamps)
 
 
 def test_offsets_that_change_meet_in_utc():
     text = ["2024-03-31T00:00:00+01:00", "2024-03-31T01:00:00+01:00", "2024-03-31T03:00:00+02:00"]
-    panel = Panel.from_frame(pd.DataFrame({"when": text, "y": 1.0}))
+    panel = read_panel(pd.DataFrame({"when": text, "y": 1.0}))
     assert str(panel.stamps.tz) == "UTC"
     assert panel.freq == pd.offsets.Hour()
 
@@ -53,13 +54,11 @@ def test_offsets_that_change_meet_in_utc():
 def test_the_one_format_that_reads_every_row_is_taken(text, spelt, first, caplog):
     frame = pd.DataFrame({"Date": text, "y": [1.0, 2.0]})
     with caplog.at_level("INFO", logger="tsformer"):
-        panel = Panel.from_frame(frame, Schema(freq="irregular"))
+        panel = read_panel(frame, Schema(freq="irregular"))
     assert pd.Timestamp(first) in panel.stamps
     assert panel.schema.time == "Date"
     assert f"time column 'Date': text as '{spelt}' converted" in caplog.text
-    assert Panel.from_frame(frame.set_index("Date"), Schema(freq="irregular")).stamps.equals(
-        panel.stamps
-    )
+    assert read_panel(frame.set_index("Date"), Schema(freq="irregular")).stamps.equals(panel.stamps)
 
 
 @pytest.mark.parametrize("text", [["04/05/21", "04/06/21"], ["2021/04/01", "2021/05/01"]])
@@ -69,9 +68,9 @@ def test_two_formats_that_read_every_row_are_asked_about(text):
     if text[0].startswith("20"):
         lines = r'format="%Y/%m/%d"\)  or .*"%Y/%d/%m"'
     with pytest.raises(WrongTime, match=rf"'Date'.*row 0.*frame\[\"Date\"\] = .*{lines}"):
-        Panel.from_frame(frame)
+        read_panel(frame)
     with pytest.raises(WrongTime, match=rf"frame.index = .*{lines}"):
-        Panel.from_frame(frame.set_index("Date"))
+        read_panel(frame.set_index("Date"))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +94,7 @@ def test_two_formats_that_read_every_row_are_asked_about(text):
 def test_no_stamps(values, found):
     frame = pd.DataFrame({"when": values, "y": [1.0, 2.0]})
     with pytest.raises(WrongTime, match=f"'when'.*{found}"):
-        Panel.from_frame(frame, Schema(time="when"))
+        read_panel(frame, Schema(time="when"))
 
 
 def test_dates_and_timestamps_as_objects():
@@ -117,35 +116,35 @@ def test_the_zone_must_be_the_same_kind():
     plain = pd.DataFrame({"y": np.arange(5.0)}, index=pd.date_range("2024-01-01", periods=5))
     zoned = plain.tz_localize("Europe/Amsterdam")
     with pytest.raises(WrongTime, match="no zone here, but the zone Europe/Amsterdam"):
-        Panel.from_frame(plain, like=Panel.from_frame(zoned))
+        read_panel(plain, like=read_panel(zoned))
     with pytest.raises(WrongTime, match="the zone Europe/Amsterdam here, but no zone"):
-        Panel.from_frame(zoned, like=Panel.from_frame(plain))
+        read_panel(zoned, like=read_panel(plain))
     with pytest.raises(WrongTime, match="whole numbers here, but was dates"):
-        Panel.from_frame(plain.reset_index(drop=True), like=Panel.from_frame(plain))
+        read_panel(plain.reset_index(drop=True), like=read_panel(plain))
 
 
 def test_long_frames_with_text_stamps():
     text = ["2024-01-01", "2024-01-02", "2024-01-03"]
     frame = pd.DataFrame({"unique_id": list("aaabbbccc"), "ds": text * 3, "y": 1.0})
-    assert Panel.from_frame(frame).lengths.tolist() == [3, 3, 3]
+    assert read_panel(frame).lengths.tolist() == [3, 3, 3]
     frame.loc[7, "ds"] = "2/1/2024"
     with pytest.raises(WrongTime, match="in row 7"):
-        Panel.from_frame(frame)
+        read_panel(frame)
 
 
 def test_dates_as_objects_are_found_as_the_time():
     days = [datetime.date(2024, 1, day) for day in (1, 2, 3)]
     for kind in (datetime.date, pd.Timestamp, np.datetime64):
         when = pd.Series([kind(str(one)) if kind is np.datetime64 else one for one in days])
-        panel = Panel.from_frame(pd.DataFrame({"when": when, "y": 1.0}))
+        panel = read_panel(pd.DataFrame({"when": when, "y": 1.0}))
         assert panel.schema.time == "when"
         assert panel.stamps[2] == pd.Timestamp("2024-01-03")
     arrow = pytest.importorskip("pyarrow")
     for kind in (arrow.date32(), arrow.date64(), arrow.timestamp("s")):
         when = pd.Series(pd.array(days, dtype=pd.ArrowDtype(kind)))
-        panel = Panel.from_frame(pd.DataFrame({"when": when, "y": 1.0}))
+        panel = read_panel(pd.DataFrame({"when": when, "y": 1.0}))
         assert panel.stamps.equals(pd.DatetimeIndex(days))
-        assert Panel.from_frame(pd.DataFrame({"y": 1.0}, index=pd.Index(when))).n_rows == 3
+        assert read_panel(pd.DataFrame({"y": 1.0}, index=pd.Index(when))).n_rows == 3
 
 
 YEAR = ["2022-01-01", "2022-04-01", "2022-07-01", "2022-10-01"]
@@ -177,12 +176,12 @@ WEEKS = ["2019-01-07", "2019-01-14", "2019-01-21"]
 def test_periods_as_text(text, stamps, freq):
     rows = len(text)
     wide = pd.DataFrame({"when": text, "sales": np.arange(float(rows))})
-    panel = Panel.from_frame(wide)
+    panel = read_panel(wide)
     assert (panel.schema.time, panel.schema.freq) == ("when", freq)
     assert panel.stamps.equals(pd.DatetimeIndex(stamps))
-    assert Panel.from_frame(wide.set_index("when")).stamps.equals(panel.stamps)
+    assert read_panel(wide.set_index("when")).stamps.equals(panel.stamps)
     long = pd.concat([wide.assign(shop=shop) for shop in "ab"], ignore_index=True)
-    panel = Panel.from_frame(long[["shop", "when", "sales"]])
+    panel = read_panel(long[["shop", "when", "sales"]])
     assert (panel.schema.series, panel.schema.time) == ("shop", "when")
     assert panel.lengths.tolist() == [rows, rows]
     assert panel.stamps.equals(pd.DatetimeIndex(stamps * 2))
@@ -190,7 +189,7 @@ def test_periods_as_text(text, stamps, freq):
 
 def test_quarters_come_back_as_quarters():
     frame = pd.DataFrame({"quarter": ["2022Q1", "2022Q2", "2022Q3"], "gdp": 1.0})
-    assert Panel.from_frame(frame).layout.period == "Q-DEC"
+    assert read_panel(frame).layout.period == "Q-DEC"
 
 
 @pytest.mark.parametrize(
@@ -206,14 +205,14 @@ def test_quarters_come_back_as_quarters():
 def test_periods_that_cannot_be_read_are_named(text, found):
     frame = pd.DataFrame({"when": text, "y": np.arange(float(len(text)))})
     with pytest.raises(WrongTime, match=rf"'when'.*{found}"):
-        Panel.from_frame(frame)
+        read_panel(frame)
 
 
 def test_one_odd_quarter_among_many_is_named():
     text = [f"{year}Q{quarter}" for year in range(2000, 2010) for quarter in (1, 2, 3, 4)]
     text[7] = "2001Q5"
     with pytest.raises(WrongTime, match="'2001Q5' in row 7"):
-        Panel.from_frame(pd.DataFrame({"when": text, "y": 1.0}))
+        read_panel(pd.DataFrame({"when": text, "y": 1.0}))
 
 
 @pytest.mark.parametrize("style", ["%Y-%m-%d", "%d/%m/%Y"])
@@ -221,18 +220,16 @@ def test_twenty_four_is_midnight_of_the_next_day(style):
     hours = pd.date_range("2018-05-19 21:00", periods=6, freq="h")
     text = hours.strftime(f"{style} %H:%M").tolist()
     text[3] = f"{hours[0].strftime(style)} 24:00"
-    assert Panel.from_frame(pd.DataFrame({"when": text, "y": 1.0})).stamps.equals(
-        hours.as_unit("us")
-    )
+    assert read_panel(pd.DataFrame({"when": text, "y": 1.0})).stamps.equals(hours.as_unit("us"))
 
 
 def test_utc_after_every_stamp_is_a_zone():
     text = ["2018-05-19 00:00 UTC", "2018-05-19 01:00 UTC", "2018-05-19 02:00 UTC"]
-    panel = Panel.from_frame(pd.DataFrame({"when": text, "y": 1.0}))
+    panel = read_panel(pd.DataFrame({"when": text, "y": 1.0}))
     assert panel.stamps[1] == pd.Timestamp("2018-05-19 01:00", tz="UTC")
 
 
 def test_a_quarter_beside_a_date_is_no_second_time():
     days = pd.date_range("2022-01-01", periods=4).strftime("%Y-%m-%d")
     frame = pd.DataFrame({"quarter": "2022Q1", "date": days, "y": 1.0})
-    assert Panel.from_frame(frame).schema.time == "date"
+    assert read_panel(frame).schema.time == "date"

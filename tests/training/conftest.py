@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from tsformer.heads import Head, Point
 from tsformer.models import Network
 from tsformer.panels import Panel
+from tsformer.reading import read_panel
 from tsformer.training import ForecastModule, Training, WindowDataModule, train
 from tsformer.windows import Batch, Sizes
 
@@ -50,7 +51,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture
 def panel(frame: pd.DataFrame) -> Panel:
-    return Panel.from_frame(frame)
+    return read_panel(frame)
 
 
 @pytest.fixture

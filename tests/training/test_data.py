@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from tsformer.errors import ParameterError, SeriesTooShort
-from tsformer.panels import Panel, Schema
+from tsformer.panels import Schema
+from tsformer.reading import read_panel
 from tsformer.training import WindowDataModule
 from tsformer.training.data import validation_rows
 
@@ -68,7 +69,7 @@ def test_scales_come_from_the_training_rows(make_data, panel):
 
 def test_rows_may_differ_by_series(frame):
     long = pd.concat([frame.assign(id="a"), frame[:50].assign(id="b")])
-    panel = Panel.from_frame(long, Schema(series="id"))
+    panel = read_panel(long, Schema(series="id"))
     data = WindowDataModule(panel, context=8, horizon=2, validation=np.array([0, 10]))
     batch = data.validation.__getitems__(range(len(data.validation)))
     assert set(batch.series.tolist()) == {1}
@@ -117,7 +118,7 @@ def test_the_order_comes_from_the_seed(make_data):
 
 
 def test_a_series_that_is_too_short_says_how_much_is_needed():
-    panel = Panel.from_frame(np.arange(9.0))
+    panel = read_panel(np.arange(9.0))
     with pytest.raises(SeriesTooShort, match=r"has 9 rows.*context 8 \+ horizon 2 need 10"):
         WindowDataModule(panel, context=8, horizon=2)
 
@@ -134,7 +135,7 @@ def test_a_stride_leaves_a_window_to_validate_by():
     for stride, gap, least in ((1, 0, 7), (24, 0, 24), (5, 0, 10), (24, 3, 21), (7, 2, 12)):
         with pytest.raises(ParameterError, match=f"give at least {least}"):
             validation_rows(lengths, least - 1 if least > 7 else 6, **cut, stride=stride, gap=gap)
-        panel = Panel.from_frame(np.arange(400.0))
+        panel = read_panel(np.arange(400.0))
         data = WindowDataModule(panel, **cut, gap=gap, stride=stride, validation=least)
         assert len(data.validation) == 1
         assert validation_rows(lengths, 0.001, **cut, stride=stride, gap=gap).tolist() == [least]

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.estimators import Forecaster, SeasonalNaive
 from tsformer.models import Informer, Linear
-from tsformer.panels import RollingOrigin
+from tsformer.reading import RollingOrigin
 from tsformer.training import Training
 from tsformer.tuning import Choice, Float, Int, OptunaSearch
 

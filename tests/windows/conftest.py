@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from tsformer.panels import Panel, Policy, Schema
+from tsformer.reading import read_panel
 
 
 @pytest.fixture
@@ -38,4 +39,4 @@ def full_panel() -> Panel:
         known=["price", "promotion"],
         static=["size", "region"],
     )
-    return Panel.from_frame(frame, schema, Policy(missing="mask"))
+    return read_panel(frame, schema, Policy(missing="mask"))

@@ -2,14 +2,15 @@ import numpy as np
 import pytest
 import torch
 
-from tsformer.panels import Panel, Policy
+from tsformer.panels import Policy
+from tsformer.reading import read_panel
 from tsformer.windows import PanelScales, WindowDataset, bend, unbend
 
 CUT = {"context": 8, "horizon": 3}
 
 
 def windows_of(values, **given):
-    panel = Panel.from_frame(np.asarray(values, float), policy=Policy(missing="mask"))
+    panel = read_panel(np.asarray(values, float), policy=Policy(missing="mask"))
     return WindowDataset(panel, **{**CUT, **given})
 
 
@@ -75,7 +76,7 @@ def test_level_and_size_of_a_window_are_taken_off(scale, spiky):
     ids=["constant", "far from 0", "unobserved", "mostly alike", "gaps"],
 )
 def test_every_window_has_a_spread(past, middle, spread):
-    panel = Panel.from_frame(np.array([*past, 1.0, 2.0, 3.0]), policy=Policy(missing="mask"))
+    panel = read_panel(np.array([*past, 1.0, 2.0, 3.0]), policy=Policy(missing="mask"))
     windows = WindowDataset(panel, **CUT)
     batch = windows[0]
     scales = PanelScales.fit(panel).target

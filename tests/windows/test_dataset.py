@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch.utils.data import DataLoader, RandomSampler
 
 from tsformer.panels import Panel, Policy, Schema
+from tsformer.reading import read_panel
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex, sizes_of
 
 CONTEXT, HORIZON = 4, 2
@@ -123,7 +124,7 @@ def test_a_number_beyond_the_end_is_an_error(windows, beyond):
 
 
 def test_absent_covariates_have_width_0():
-    windows = WindowDataset(Panel.from_frame(np.arange(10.0)), context=4, horizon=2)
+    windows = WindowDataset(read_panel(np.arange(10.0)), context=4, horizon=2)
     batch = windows[0]
     assert batch.past.shape == (1, 4, 0)
     assert batch.known.shape == (1, 6, 0)
@@ -227,7 +228,7 @@ def test_any_windows_in_any_order_are_what_was_asked_for(lengths, context, horiz
     rows = int(starts[-1])
     if len(index) == 0:
         return
-    panel = Panel.from_frame(np.arange(float(rows))[:, None]) if rows > 1 else None
+    panel = read_panel(np.arange(float(rows))[:, None]) if rows > 1 else None
     if panel is None:
         return
     panel = Panel(
@@ -320,7 +321,7 @@ def test_what_is_interpolated_is_seen_but_never_an_answer(full_panel):
 def test_uneven_steps_are_told_by_the_stamps():
     stamps = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-05", "2024-01-06", "2024-01-07"])
     frame = pd.DataFrame({"y": np.arange(5.0)}, index=stamps)
-    panel = Panel.from_frame(frame, Schema(freq="irregular"))
+    panel = read_panel(frame, Schema(freq="irregular"))
     batch = whole(WindowDataset(panel, context=3, horizon=1))
     np.testing.assert_allclose(batch.time.numpy(), [[-5, -4, -1, 0], [-5, -2, -1, 0]])
 
@@ -335,7 +336,7 @@ def test_scales_of_another_kind(full_panel):
 def test_sizes_say_which_of_the_known_are_calendar_and_lags():
     stamps = pd.date_range("2024-01-01", periods=60, freq="h")
     table = pd.DataFrame({"y": np.arange(60.0), "plan": np.arange(60.0) * 2}, index=stamps)
-    panel = Panel.from_frame(table, Schema(target="y", known=["plan"]))
+    panel = read_panel(table, Schema(target="y", known=["plan"]))
     windows = WindowDataset(panel, context=4, horizon=2, lags=[3, 5])
     sizes, batch = windows.sizes, windows[0]
     assert sizes.calendar == panel.calendar.shape[1] > 0

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from tsformer.panels import Panel
+from tsformer.reading import read_panel
 from tsformer.windows import SeededSampler, SeriesSampler, WindowDataset, WindowIndex, window_loader
 
 
 @pytest.fixture
 def windows():
-    return WindowDataset(Panel.from_frame(np.arange(20.0)), context=4, horizon=2)
+    return WindowDataset(read_panel(np.arange(20.0)), context=4, horizon=2)
 
 
 def order(loader, epoch=None):

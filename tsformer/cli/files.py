@@ -21,7 +21,8 @@ from tsformer.errors import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tsformer.panels import Holdout, Policy, Schema
+    from tsformer.panels import Policy, Schema
+    from tsformer.reading import Holdout
 
 __all__ = ["Data", "check_output", "check_table", "read_data", "read_table", "write_table"]
 

@@ -22,7 +22,8 @@ from pandas import DataFrame
 from tsformer.datasets.catalog import data_folder, read_card, read_recipe
 from tsformer.datasets.recipe import Recipe, SourceFile
 from tsformer.errors import ChecksumMismatch, DownloadFailed
-from tsformer.panels import Holdout, Schema
+from tsformer.panels import Schema
+from tsformer.reading import Holdout
 
 __all__ = ["Dataset", "load_dataset"]
 

@@ -20,7 +20,8 @@ import pandas as pd
 from pandas import DataFrame
 
 from tsformer.errors import DatasetError, MissingDependency
-from tsformer.panels import Holdout, Schema
+from tsformer.panels import Schema
+from tsformer.reading import Holdout
 
 __all__ = ["Column", "Recipe", "SourceFile", "TimeColumn", "Variant", "Wide"]
 

@@ -24,6 +24,7 @@ from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.naming import in_series
+from tsformer.reading import extended, future_frame, read_panel
 from tsformer.reading.tables import as_pandas, refuse_unknown
 
 __all__ = ["Forecasting", "PanelForecaster"]
@@ -131,7 +132,7 @@ class PanelForecaster(Learner, ABC):
         steps = self._steps(horizon)
         levels = checked_levels(quantiles)
         panel = self._at_origin(history)
-        room = panel.extend(steps, future)
+        room = extended(panel, steps, future)
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.lengths, horizon=steps, levels=levels))
         for part in parts:
@@ -158,7 +159,7 @@ class PanelForecaster(Learner, ABC):
             Series and stamps in the layout of the data; each known covariate is missing.
         """
         check_is_fitted(self)
-        return self._at_origin(history).future_frame(self._steps(horizon))
+        return future_frame(self._at_origin(history), self._steps(horizon))
 
     def score(self, data: Any, y: Any = None) -> float:
         """The negative MASE on the rows after ``cutoff_``; 0 is perfect, higher is better.
@@ -222,7 +223,7 @@ class PanelForecaster(Learner, ABC):
     def read(self, data: Any) -> Panel:
         """A panel of further data, read as ``fit`` read its own: same columns, same words."""
         check_is_fitted(self)
-        return Panel.from_frame(
+        return read_panel(
             self._entered(data, reset=False), self.schema_, self.policy_, like=self._tail
         )
 
@@ -292,7 +293,7 @@ class PanelForecaster(Learner, ABC):
     def _at_origin(self, history: Any) -> Panel:
         """The panel that the rows to forecast follow on: the data, and the gap after it."""
         panel = self._ready(self._tail if history is None else self.read(history))
-        return panel.extend(self.gap_, blank=True) if self.gap_ else panel
+        return panel.extend(self.gap_) if self.gap_ else panel
 
     def _ready(self, panel: Panel) -> Panel:
         """The series that can be forecast."""
@@ -300,7 +301,7 @@ class PanelForecaster(Learner, ABC):
 
     def _enter(self, data: Any) -> Panel:
         """Check and read the data of a fit."""
-        return Panel.from_frame(self._entered(data, reset=True), self.schema, self.policy_)
+        return read_panel(self._entered(data, reset=True), self.schema, self.policy_)
 
     def _steps(self, horizon: int | None) -> int:
         if horizon is None:
@@ -338,4 +339,4 @@ _CHUNK = 512
 
 
 def _with_blank_rows(panel: Panel, rows: int) -> Panel:
-    return panel.extend(rows, blank=True) if rows > 0 else panel
+    return panel.extend(rows) if rows > 0 else panel

@@ -25,6 +25,7 @@ from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.panels import Panel, Policy, Schema, Transform
 from tsformer.panels.chain import apply_all, fit_all
 from tsformer.params import KW_ONLY, param, params
+from tsformer.reading import read_panel
 from tsformer.training import Training
 from tsformer.windows import PanelScales, WindowDataset, bend, unbend
 
@@ -264,7 +265,7 @@ class Forecaster(PanelForecaster):
                 gap=self.gap_,
                 stride=self._settings.stride,
             )
-        added = Panel.from_frame(validation, self.schema_, self.policy_, like=panel)
+        added = read_panel(validation, self.schema_, self.policy_, like=panel)
         rows = np.zeros(panel.n_series, dtype=np.int64)
         places = panel.ids.get_indexer(added.ids)  # -1 for a series that was left out as too short
         rows[places[places >= 0]] = added.lengths[places >= 0]

@@ -25,8 +25,8 @@ from tsformer import heads, models, panels
 from tsformer.errors import ModelFileError
 from tsformer.models import Network
 from tsformer.panels import Panel, Policy, Scales, Schema
+from tsformer.panels.layout import Layout
 from tsformer.params import Params
-from tsformer.reading.layout import Layout
 from tsformer.time.freq import as_freq, name_of
 from tsformer.training import Training
 from tsformer.windows import PanelScales, sizes_of

@@ -17,6 +17,7 @@ from tsformer.models import Architecture, MaskedTransformer
 from tsformer.models.masked import MaskedNetwork, Rebuilding
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, param, params
+from tsformer.reading import read_panel
 from tsformer.training import Training
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class MaskedPretrainer(Learner):
         """
         self.check()
         fitted = self._unfitted()
-        fitted._learn(Panel.from_frame(data, self.schema, self.policy))
+        fitted._learn(read_panel(data, self.schema, self.policy))
         return self._adopt(fitted)
 
     def _learn(self, panel: Panel) -> None:

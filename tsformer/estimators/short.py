@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from tsformer.errors import SeriesTooShort
 from tsformer.panels import Panel
-from tsformer.panels.naming import in_series
-from tsformer.reading.checks import shown
+from tsformer.panels.naming import in_series, shown
 
 __all__ = ["LEFT_OUT", "long_enough", "padded", "without_short"]
 

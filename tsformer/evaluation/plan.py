@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError
-from tsformer.panels import Holdout, Panel, Policy, RollingOrigin, Schema
+from tsformer.panels import Panel, Policy, Schema
+from tsformer.reading import Holdout, RollingOrigin, read_panel
 from tsformer.reading.reader import as_frame, read_ids
 from tsformer.reading.roles import resolve
 
@@ -33,7 +34,7 @@ class Source:
     def __init__(self, data: Any, schema: Schema | None, policy: Policy | None) -> None:
         frame, array = as_frame(data)
         self.data: Any = np.asarray(data) if array else frame
-        self.panel = Panel.from_frame(self.data, schema, policy)
+        self.panel = read_panel(self.data, schema, policy)
         roles = resolve(frame, self.panel.schema)
         self._stamps = roles.stamps
         self._series = np.zeros(len(frame), np.int64)

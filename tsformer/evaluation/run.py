@@ -23,8 +23,9 @@ from tsformer.evaluation.entrants import fitted_before, named_entrants, read_sou
 from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
 from tsformer.evaluation.result import Backtest
-from tsformer.panels import Holdout, Panel, RollingOrigin, Scales
+from tsformer.panels import Panel, Scales
 from tsformer.panels.naming import in_series
+from tsformer.reading import Holdout, RollingOrigin
 
 __all__ = ["backtest"]
 

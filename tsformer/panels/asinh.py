@@ -36,7 +36,8 @@ class Asinh(Transform):
 
     Examples
     --------
-    >>> panel = Panel.from_frame(np.array([-90.0, 10.0, 12.0, 8.0, 500.0]))
+    >>> from tsformer.reading import read_panel
+    >>> panel = read_panel(np.array([-90.0, 10.0, 12.0, 8.0, 500.0]))
     >>> Asinh(10.0, scale=2.0).apply(panel).target.ravel().round(2).tolist()
     [-4.61, 0.0, 0.88, -0.88, 6.19]
     >>> Asinh().fit(panel, [5])

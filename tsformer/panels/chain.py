@@ -70,7 +70,8 @@ def fit_all(
     Examples
     --------
     >>> from tsformer.panels import Log1p, Shift
-    >>> panel = Panel.from_frame(np.arange(1.0, 9.0))
+    >>> from tsformer.reading import read_panel
+    >>> panel = read_panel(np.arange(1.0, 9.0))
     >>> fit_all([Log1p(), Shift(4)], panel, [8])
     (Log1p(), Shift(lag=4))
     """
@@ -96,7 +97,8 @@ def apply_all(transforms: Sequence[Transform], panel: Panel) -> tuple[Panel, Inv
     Examples
     --------
     >>> from tsformer.panels import Log1p, Shift
-    >>> panel = Panel.from_frame(np.array([1.0, 3.0, 7.0, 15.0]))
+    >>> from tsformer.reading import read_panel
+    >>> panel = read_panel(np.array([1.0, 3.0, 7.0, 15.0]))
     >>> changed, inverse = apply_all([Log1p(), Shift(2)], panel)
     >>> changed.target.ravel().round(3).tolist()
     [nan, nan, 1.386, 1.386]

@@ -2,14 +2,14 @@
 
 import datetime
 import re
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.errors import ParameterError, WrongTime
+from tsformer.cures import warn as warn_caller
+from tsformer.errors import DataWarning, ParameterError, WrongTime
 from tsformer.time.freq import wall_of
 
 __all__ = ["check_ignore", "ignored_rows"]
@@ -58,10 +58,11 @@ def ignored_rows(stamps: pd.Index, ignore: Any, *, warn: bool) -> Flags:
     for period in _periods(ignore):
         rows = _from(stamps, period.begin, period.said) & _until(stamps, period.end, period.said)
         if warn and not rows.any():
-            warnings.warn(
-                f"the period {period.said} of Policy(ignore=...) holds no row: the data go from"
-                f" {stamps.min()} to {stamps.max()}",
-                stacklevel=5,
+            warn_caller(
+                DataWarning(
+                    f"the period {period.said} of Policy(ignore=...) holds no row: the data go"
+                    f" from {stamps.min()} to {stamps.max()}"
+                )
             )
         inside |= rows
     return inside

@@ -9,13 +9,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from tsformer.panels.cutting import clipped, picked
+from tsformer.panels.layout import Layout
 from tsformer.panels.policy import Policy
 from tsformer.panels.room import blank_known, earlier_stamps, rows_before, with_rows
 from tsformer.panels.schema import Schema
-from tsformer.reading.future import blank_future, read_future
-from tsformer.reading.layout import Layout
-from tsformer.reading.reader import read
-from tsformer.reading.values import written
 from tsformer.time.calendar import calendar_features
 from tsformer.time.freq import Freq, advance, label_of
 from tsformer.time.stamps import as_moment, elapsed
@@ -30,7 +27,8 @@ Ints = NDArray[np.int64]
 class Panel:
     """Ragged series laid end to end, sorted by series and time, in the caller's units.
 
-    Made by :meth:`from_frame`. Values are float64 and NaN where missing; nothing shares memory
+    Made by ``tsformer.reading.read_panel``. Values are float64 and NaN where missing; nothing
+    shares memory
     with the caller's frame.
 
     Attributes
@@ -64,14 +62,13 @@ class Panel:
 
     Examples
     --------
+    >>> from tsformer.reading import read_panel
     >>> frame = pd.DataFrame({"ds": pd.date_range("2024-01-01", periods=4), "y": [1, 2, 3, 4]})
-    >>> panel = Panel.from_frame(frame)
+    >>> panel = read_panel(frame)
     >>> panel
     Panel(1 series, 4 rows, freq='D', target=('y',))
-    >>> panel.tail(2).to_frame()
-              ds    y
-    0 2024-01-03  3.0
-    1 2024-01-04  4.0
+    >>> panel.tail(2).target[:, 0].tolist()
+    [3.0, 4.0]
     """
 
     schema: Schema
@@ -91,38 +88,6 @@ class Panel:
     weight: Floats
     masked: NDArray[np.bool_]
     policy: Policy = field(default_factory=Policy)
-
-    @classmethod
-    def from_frame(
-        cls,
-        data: Any,
-        schema: Schema | None = None,
-        policy: Policy | None = None,
-        *,
-        like: "Panel | None" = None,
-    ) -> "Panel":
-        """Check a frame and read it.
-
-        Parameters
-        ----------
-        data
-            A wide frame with a time index or column, a long frame, a frame with (series, time)
-            rows, a ``Series``, or an array or list of lists whose rows are time. Tables of polars,
-            pyarrow and others are read as pandas frames, and answers are pandas frames.
-        schema
-            Roles; what it leaves open is inferred and logged.
-        policy
-            What to do with missing values and rows; refused by default.
-        like
-            A panel that was read before: schema, frequency and vocabularies are taken from it,
-            columns are matched by name, and further columns are ignored with a warning.
-
-        Raises
-        ------
-        FrameError
-            One of its kinds; the message names series, column, first bad row and a cure.
-        """
-        return cls(**read(data, schema, policy, like=like))
 
     def __repr__(self) -> str:
         freq = "irregular" if self.irregular else label_of(self.freq)
@@ -179,9 +144,10 @@ class Panel:
     def times(self) -> Floats:
         """``(rows,)`` steps since the first row of the series; fractions where irregular.
 
+        >>> from tsformer.reading import read_panel
         >>> days = pd.DatetimeIndex(["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-07"])
         >>> frame = pd.DataFrame({"y": [1.0, 2.0, 3.0, 4.0]}, index=days)
-        >>> Panel.from_frame(frame, Schema(freq="irregular")).times.tolist()
+        >>> read_panel(frame, Schema(freq="irregular")).times.tolist()
         [0.0, 1.0, 2.0, 6.0]
         """
         first = self.starts[:-1].repeat(self.lengths)
@@ -247,36 +213,25 @@ class Panel:
         steps = np.tile(np.arange(1, horizon + 1, dtype=np.int64), self.n_series)
         return advance(last, steps, self.freq)
 
-    def extend(self, horizon: int, future: Any = None, *, blank: bool = False) -> "Panel":
+    def extend(self, horizon: int, known: tuple[Floats, Ints] | None = None) -> "Panel":
         """Append the rows to forecast to each series.
 
         Parameters
         ----------
         horizon
             How many rows.
-        future
-            A frame with the known covariates of those rows, matched by series, stamp and name;
-            further rows and columns are ignored. Without a series column its rows hold for every
-            series.
-        blank
-            Leave the known covariates of the new rows missing instead of asking for them.
+        known
+            The known covariates of those rows, as numbers and as codes; missing by default. See
+            ``tsformer.reading.extended`` for those of a frame.
 
         Returns
         -------
         Panel
             Target and past covariates are NaN in the new rows.
-
-        Raises
-        ------
-        MissingFuture
-            If a known covariate lacks a row or a value.
         """
         stamps = self.future_stamps(horizon)
         counts = np.full(self.n_series, horizon, np.int64)
-        if blank:
-            known = blank_known(self, len(stamps))
-        else:
-            known = read_future(self, stamps, horizon, future)
+        known = blank_known(self, len(stamps)) if known is None else known
         return replace(self, **with_rows(self, counts, stamps, known))
 
     def pad(self, rows: ArrayLike) -> "Panel":
@@ -295,9 +250,10 @@ class Panel:
 
         Examples
         --------
+        >>> from tsformer.reading import read_panel
         >>> days = pd.date_range("2024-03-04", periods=3, freq="B")  # from a Monday on
         >>> frame = pd.DataFrame({"y": [1, 2, 3]}, index=days)
-        >>> panel = Panel.from_frame(frame, Schema(freq="B")).pad(2)
+        >>> panel = read_panel(frame, Schema(freq="B")).pad(2)
         >>> [str(day.date()) for day in panel.stamps[:2]], panel.target[:3, 0].tolist()
         (['2024-02-29', '2024-03-01'], [nan, nan, 1.0])
         """
@@ -307,24 +263,6 @@ class Panel:
         stamps = earlier_stamps(self, counts)
         known = blank_known(self, len(stamps))
         return replace(self, **with_rows(self, counts, stamps, known, before=True))
-
-    def future_frame(self, horizon: int) -> pd.DataFrame:
-        """The frame of known covariates that :meth:`extend` asks for, to be filled in.
-
-        Returns
-        -------
-        DataFrame
-            In the caller's layout: series and time of the rows to forecast, and the known columns,
-            NaN for numbers and missing text for words.
-        """
-        return blank_future(self, horizon)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Everything with a role, in the caller's layout; numbers are float64."""
-        columns = written(self)
-        ordered = {name: columns[name] for name in self.layout.columns if name in columns}
-        counts = self.lengths
-        return self.layout.build(ordered, stamps=self.stamps, ids=self.ids, counts=counts)
 
     def frame_of(self, values: Floats, names: list[str], *, stamps: pd.Index) -> pd.DataFrame:
         """Lay forecasts out as the caller's frame was.

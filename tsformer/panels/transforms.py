@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from tsformer.errors import FrameError, InfiniteValues, ParameterError, SeriesTooShort
 from tsformer.panels.chain import Inverse, Transform, apply_all, fit_all
+from tsformer.panels.naming import shown
 from tsformer.panels.panel import Panel
 from tsformer.panels.per_column import by_column, check_numbers
 from tsformer.panels.power import from_power, likeliest_power, to_power
 from tsformer.panels.ragged import row_within_series
 from tsformer.params import KW_ONLY, param, params
-from tsformer.reading.checks import shown
 
 __all__ = [
     "BoxCox",
@@ -42,7 +42,8 @@ class Log1p(Transform):
 
     Examples
     --------
-    >>> panel = Panel.from_frame(np.array([0.0, 9.0, 99.0]))
+    >>> from tsformer.reading import read_panel
+    >>> panel = read_panel(np.array([0.0, 9.0, 99.0]))
     >>> Log1p().apply(panel).target.ravel().round(2).tolist()
     [0.0, 2.3, 4.61]
     """
@@ -73,10 +74,11 @@ class BoxCox(Transform):
 
     Examples
     --------
-    >>> panel = Panel.from_frame(np.array([1.0, 4.0, 9.0]))
+    >>> from tsformer.reading import read_panel
+    >>> panel = read_panel(np.array([1.0, 4.0, 9.0]))
     >>> BoxCox(0.5).apply(panel).target.ravel().round(9).tolist()
     [0.0, 2.0, 4.0]
-    >>> growth = Panel.from_frame(np.exp(np.random.default_rng(0).normal(size=300)))
+    >>> growth = read_panel(np.exp(np.random.default_rng(0).normal(size=300)))
     >>> BoxCox().fit(growth, [300])
     BoxCox(power=(-0.01...,), unit=(0.96...,))
     """
@@ -156,7 +158,8 @@ class Clip(Transform):
 
     Examples
     --------
-    >>> panel, one = Panel.from_frame(np.array([1.0, 2.0])), np.array([0])
+    >>> from tsformer.reading import read_panel
+    >>> panel, one = read_panel(np.array([1.0, 2.0])), np.array([0])
     >>> Clip(low=0).invert(np.array([[[[-0.5, 0.5]]]]), panel, one, one).tolist()
     [[[[0.0, 0.5]]]]
     """
@@ -200,7 +203,8 @@ class Shift(Transform):
 
     Examples
     --------
-    >>> panel = Panel.from_frame(np.array([1.0, 5.0, 2.0, 7.0]))
+    >>> from tsformer.reading import read_panel
+    >>> panel = read_panel(np.array([1.0, 5.0, 2.0, 7.0]))
     >>> Shift(2).apply(panel).target.ravel().tolist()
     [nan, nan, 1.0, 2.0]
     >>> change = np.zeros((1, 2, 1, 1))

@@ -13,6 +13,7 @@ from tsformer.errors import (
     WrongFrequency,
 )
 from tsformer.panels import Panel, Policy, Schema
+from tsformer.reading import read_panel
 from tsformer.reading.reader import as_frame, read_ids
 from tsformer.reading.roles import resolve
 
@@ -36,7 +37,7 @@ def read_on(data: Any, schema: Schema | None, policy: Policy) -> Attempt:
     options = policy.get_params()
     for _ in range(_MOST):
         try:
-            panel = Panel.from_frame(data, schema, Policy(**options))
+            panel = read_panel(data, schema, Policy(**options))
         except FrameError as error:
             if str(error) not in map(str, errors):
                 errors.append(error)

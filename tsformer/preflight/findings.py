@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from tsformer.panels import Panel
-from tsformer.reading.checks import shown
+from tsformer.panels.naming import shown
 from tsformer.reading.repeats import is_name
 
 __all__ = ["Finding", "constant_series", "findings", "named_rows"]

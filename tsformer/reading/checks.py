@@ -20,6 +20,7 @@ from tsformer.errors import (
     WrongType,
     WrongWeight,
 )
+from tsformer.panels.naming import shown
 from tsformer.time.stamps import is_text
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
     "inexact",
     "is_categorical",
     "refuse_flags",
-    "shown",
     "to_floats",
 ]
 
@@ -76,11 +76,6 @@ class Places:
     def first(self, bad: NDArray[np.bool_]) -> str:
         """Say where the first bad one of the sorted rows is, and how many there are."""
         return f"first{self.at(int(self.order[int(np.argmax(bad))]))}, {int(bad.sum())} in all"
-
-
-def shown(name: Any) -> str:
-    """Write the name of a series as the caller would."""
-    return repr(name.item() if isinstance(name, np.generic) else name)
 
 
 def check_columns(frame: pd.DataFrame) -> None:

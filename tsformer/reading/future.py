@@ -13,8 +13,8 @@ from tsformer.errors import (
     MissingFuture,
     WrongType,
 )
-from tsformer.panels.naming import in_series
-from tsformer.reading.checks import Places, check_columns, is_categorical, shown, to_floats
+from tsformer.panels.naming import in_series, shown
+from tsformer.reading.checks import Places, check_columns, is_categorical, to_floats
 from tsformer.reading.converted import say_numbers
 from tsformer.reading.reader import as_frame, read_ids, refuse_other_ids, same_kind
 from tsformer.reading.roles import Spot
@@ -24,10 +24,33 @@ from tsformer.time.stamps import is_dates, looks_like_dates, read_stamps
 if TYPE_CHECKING:
     from tsformer.panels.panel import Panel
 
-__all__ = ["blank_future", "read_future"]
+__all__ = ["extended", "future_frame", "read_future"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+def extended(panel: "Panel", horizon: int, future: Any = None) -> "Panel":
+    """A panel with the rows to forecast, and the known covariates of those rows.
+
+    Parameters
+    ----------
+    panel
+        Up to the moment of the forecast.
+    horizon
+        How many rows each series gets.
+    future
+        A frame with the known covariates of those rows, matched by series, stamp and name;
+        further rows and columns are ignored. Without a series column its rows hold for every
+        series.
+
+    Raises
+    ------
+    MissingFuture
+        If a known covariate lacks a row or a value.
+    """
+    known = read_future(panel, panel.future_stamps(horizon), horizon, future)
+    return panel.extend(horizon, known)
 
 
 def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> tuple[Floats, Ints]:
@@ -68,8 +91,15 @@ def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> 
     return _values(panel, frame, place, stamps, horizon, places)
 
 
-def blank_future(panel: "Panel", horizon: int) -> pd.DataFrame:
-    """A frame for :func:`read_future` in the caller's layout, the known columns still missing."""
+def future_frame(panel: "Panel", horizon: int) -> pd.DataFrame:
+    """The frame that :func:`extended` asks for, in the caller's layout, to be filled in.
+
+    Returns
+    -------
+    DataFrame
+        Series and time of the rows to forecast, and the known columns: NaN for numbers and
+        missing text for words.
+    """
     stamps = panel.future_stamps(horizon)
     blank: dict[str, Any] = {name: np.full(len(stamps), np.nan) for name in panel.names("known")}
     nothing = np.zeros(len(stamps), np.int64)

@@ -2,22 +2,25 @@
 
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
 
-from tsformer.errors import SeriesTooShort, WrongFrequency, WrongTime, WrongType
+from tsformer.cures import warn
+from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime, WrongType
 from tsformer.panels.ignored import ignored_rows
+from tsformer.panels.layout import Layout, refuse_output_names
+from tsformer.panels.naming import shown
+from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import Schema
-from tsformer.reading.checks import Places, check_columns, check_stamps, shown
+from tsformer.reading.checks import Places, check_columns, check_stamps
 from tsformer.reading.converted import say_sorted, say_time
 from tsformer.reading.grid import Grid, find_freq, full_grid
 from tsformer.reading.late import late_columns
-from tsformer.reading.layout import Layout, refuse_output_names
 from tsformer.reading.repeats import hint
 from tsformer.reading.roles import Roles, Spot, find_stamps, resolve, resolve_like
 from tsformer.reading.tables import as_pandas, refuse_unknown
@@ -26,10 +29,7 @@ from tsformer.time.freq import Freq, as_freq, name_of
 from tsformer.time.holidays import read_holidays
 from tsformer.time.stamps import is_text
 
-if TYPE_CHECKING:
-    from tsformer.panels.panel import Panel
-
-__all__ = ["read", "stamps_of"]
+__all__ = ["as_frame", "read_panel", "stamps_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,10 +37,40 @@ _NAMED = ("time", "series", "weight")
 _LOG = logging.getLogger("tsformer")
 
 
-def read(
-    data: Any, schema: Schema | None, policy: Policy | None, *, like: "Panel | None" = None
-) -> dict[str, Any]:
-    """Read and check a frame: the fields of a panel; see :meth:`Panel.from_frame`."""
+def read_panel(
+    data: Any,
+    schema: Schema | None = None,
+    policy: Policy | None = None,
+    *,
+    like: Panel | None = None,
+) -> Panel:
+    """Check a frame and read it: the only way to a panel.
+
+    Parameters
+    ----------
+    data
+        A wide frame with a time index or column, a long frame, a frame with (series, time)
+        rows, a ``Series``, or an array or list of lists whose rows are time. Tables of polars,
+        pyarrow and others are read as pandas frames, and answers are pandas frames.
+    schema
+        Roles; what it leaves open is inferred and logged.
+    policy
+        What to do with missing values and rows; refused by default.
+    like
+        A panel that was read before: schema, frequency and vocabularies are taken from it,
+        columns are matched by name, and further columns are ignored with a warning.
+
+    Raises
+    ------
+    FrameError
+        One of its kinds; the message names series, column, first bad row and a cure.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"ds": pd.date_range("2024-01-01", periods=4), "y": [1, 2, 3, 4]})
+    >>> read_panel(frame)
+    Panel(1 series, 4 rows, freq='D', target=('y',))
+    """
     policy = Policy() if policy is None else policy
     policy.check()
     frame, array = as_frame(data)
@@ -81,20 +111,25 @@ def read(
         _log(resolved, layout)
     if not array:
         say_time(roles, frame)
-    return {
-        "schema": resolved,
-        "layout": layout,
-        "ids": rows.ids,
-        "starts": grid.starts,
-        "stamps": grid.stamps,
-        "freq": freq,
-        "levels": values.levels,
-        "weight": grid.spread(values.weight, 1.0)[:, 0],
-        "masked": grid.added | ignored_rows(grid.stamps, policy.ignore, warn=False),
-        "policy": policy,
-        **spread,
-        **values.series,
-    }
+    return Panel(
+        schema=resolved,
+        layout=layout,
+        ids=rows.ids,
+        starts=grid.starts,
+        stamps=grid.stamps,
+        freq=freq,
+        target=spread["target"],
+        past=spread["past"],
+        known=spread["known"],
+        static=values.series["static"],
+        past_codes=spread["past_codes"],
+        known_codes=spread["known_codes"],
+        static_codes=values.series["static_codes"],
+        levels=values.levels,
+        weight=grid.spread(values.weight, 1.0)[:, 0],
+        masked=grid.added | ignored_rows(grid.stamps, policy.ignore, warn=False),
+        policy=policy,
+    )
 
 
 def _late(
@@ -153,7 +188,7 @@ def stamps_of(data: Any, time: str | None = None) -> pd.Index:
     return find_stamps(frame, time)
 
 
-def _sorted_rows(frame: pd.DataFrame, roles: Roles, like: "Panel | None", *, array: bool) -> Rows:
+def _sorted_rows(frame: pd.DataFrame, roles: Roles, like: Panel | None, *, array: bool) -> Rows:
     codes = np.zeros(len(frame), np.int64)
     ids: pd.Index = pd.RangeIndex(1)
     named: pd.Index | None = None
@@ -209,7 +244,7 @@ def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:
     return codes.astype(np.int64), pd.Index(ids)
 
 
-def refuse_other_ids(ids: pd.Index, like: "Panel") -> None:
+def refuse_other_ids(ids: pd.Index, like: Panel) -> None:
     """Refuse names of another type: the series 1 and the series '1' are not the same."""
     if like.layout.series_in != "nowhere" and is_text(ids) != is_text(like.ids):
         kinds = ("text", "number")[:: 1 if is_text(ids) else -1]
@@ -223,7 +258,7 @@ def refuse_other_ids(ids: pd.Index, like: "Panel") -> None:
         )
 
 
-def same_kind(stamps: pd.Index, like: "Panel") -> pd.Index:
+def same_kind(stamps: pd.Index, like: Panel) -> pd.Index:
     """Bring stamps to the zone of a panel; refuse another kind of time."""
     dated = isinstance(stamps, pd.DatetimeIndex)
     if dated != isinstance(like.stamps, pd.DatetimeIndex):
@@ -246,7 +281,7 @@ def _period_start(period: str) -> str:
     return period if start is None else str(start.freqstr)
 
 
-def _asked_freq(roles: Roles, like: "Panel | None") -> Freq | None:
+def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
     if like is not None:
         return like.freq
     period = None if roles.period is None else as_freq(_period_start(roles.period))
@@ -304,7 +339,7 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
     )
 
 
-def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: "Panel") -> None:
+def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
     seen = {*like.layout.columns, *(getattr(like.schema, one) for one in _NAMED)}
     seen.add(roles.time.column)
     if roles.series is not None:
@@ -312,7 +347,7 @@ def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: "Panel") -> None:
     extra = [name for name in frame.columns if name not in seen]
     if extra:
         shown = ", ".join(map(repr, extra[:5])) + (", ..." if len(extra) > 5 else "")
-        warnings.warn(f"columns that fit has not seen are ignored: {shown}", stacklevel=4)
+        warn(DataWarning(f"columns that fit has not seen are ignored: {shown}"))
 
 
 def _log(schema: Schema, layout: Layout) -> None:

@@ -1,6 +1,5 @@
 """Reading the value columns of a frame: numbers as numbers, words as codes."""
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,8 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.errors import WrongType
+from tsformer.cures import Cure, warn
+from tsformer.errors import DataWarning, WrongType
 from tsformer.panels.ignored import ignored_rows
+from tsformer.panels.naming import shown
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import Schema
 from tsformer.reading.checks import (
@@ -20,7 +21,6 @@ from tsformer.reading.checks import (
     inexact,
     is_categorical,
     refuse_flags,
-    shown,
     to_floats,
 )
 from tsformer.reading.converted import listed, say_numbers
@@ -37,7 +37,6 @@ __all__ = [
     "encode",
     "read_values",
     "warn_unseen",
-    "written",
 ]
 
 Floats = NDArray[np.float64]
@@ -148,11 +147,11 @@ def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> 
     if large:
         values = to_floats(frame[large[0]], large[0], rows.places)[rows.order]
         first = rows.places.first(np.abs(values) >= 2**53)
-        warnings.warn(
+        found = (
             f"columns {', '.join(map(repr, large))} hold whole numbers above 2**53, which float64"
-            f" rounds: {first}. Subtract what they have in common, or divide them, first.",
-            stacklevel=6,
+            f" rounds: {first}."
         )
+        warn(DataWarning(found, Cure("Subtract what they have in common, or divide them, first")))
 
 
 def _refuse_other_kinds(
@@ -229,31 +228,13 @@ def warn_unseen(unseen: dict[str, list[str]]) -> None:
         f"column {name!r} holds words that fit has not seen ({listed(words)})"
         for name, words in found.items()
     )
-    warnings.warn(f"{said}; they count as unknown", stacklevel=7)
+    warn(DataWarning(f"{said}; they count as unknown"))
 
 
 def decode(codes: Ints, levels: tuple[str, ...]) -> Any:
     """Text of the codes that :func:`encode` gave, missing for 0."""
     words = np.array([None, *levels], dtype=object)
     return pd.Series(words[codes], dtype="str").array
-
-
-def written(panel: "Panel") -> dict[str, Any]:
-    """Every column with a role, one value per row, as :func:`read_values` would read them."""
-    columns: dict[str, Any] = {}
-    lengths = panel.lengths
-    for role in ("target", "past", "known", "static"):
-        values: Any = getattr(panel, role)
-        codes: Any = getattr(panel, f"{role}_codes", None)
-        if role == "static":
-            values, codes = values.repeat(lengths, axis=0), codes.repeat(lengths, axis=0)
-        for position, name in enumerate(panel.names(role)):
-            columns[name] = values[:, position]
-        for position, name in enumerate(panel.code_names(role)):
-            columns[name] = decode(codes[:, position], panel.levels[name])
-    if panel.schema.weight is not None:
-        columns[panel.schema.weight] = panel.weight
-    return columns
 
 
 def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:

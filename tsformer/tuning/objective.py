@@ -13,7 +13,7 @@ from sklearn.base import clone
 from tsformer.errors import TrainingFailed, TsformerError
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.evaluation import METRICS, backtest
-from tsformer.panels import RollingOrigin
+from tsformer.reading import RollingOrigin
 from tsformer.reading.reader import stamps_of
 from tsformer.training import Training
 from tsformer.tuning.space import UNKNOWN, Dimension, given

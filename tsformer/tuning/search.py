@@ -15,8 +15,8 @@ from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.evaluation import METRICS
-from tsformer.panels import Panel, RollingOrigin
 from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.reading import RollingOrigin, read_panel
 from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
 from tsformer.tuning.space import read_space
 
@@ -190,7 +190,7 @@ class OptunaSearch(Params):
         tuned = self.space if isinstance(self.space, Mapping) else ()
         if any(path.startswith(("policy", "schema")) for path in tuned):
             return base  # how data are read is for the trials to say
-        panel = Panel.from_frame(data, base.schema, base.policy)
+        panel = read_panel(data, base.schema, base.policy)
         if self.space == "auto" and isinstance(base, Forecaster) and base.model is None:
             context = base.context or default_context(panel, base.horizon)
             base.set_params(model=default_model(panel, context, base.horizon))

@@ -16,6 +16,7 @@ from tsformer.estimators.defaults import default_context, default_model
 from tsformer.models import Linear
 from tsformer.panels import Panel
 from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.reading import read_panel
 
 __all__ = ["UNKNOWN", "Choice", "Dimension", "Float", "Int", "auto_space", "given", "read_space"]
 
@@ -203,7 +204,7 @@ def auto_space(forecaster: PanelForecaster, data: Any) -> dict[str, Dimension]:
             f"no space is known for {type(forecaster).__name__}: give one, such as "
             '{"season_length": [7, 14]}'
         )
-    panel = Panel.from_frame(data, forecaster.schema, forecaster.policy)
+    panel = read_panel(data, forecaster.schema, forecaster.policy)
     base = forecaster.context or default_context(panel, forecaster.horizon)
     model = forecaster.model or default_model(panel, base, forecaster.horizon)
     known = model.get_params(deep=False)

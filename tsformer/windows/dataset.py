@@ -122,7 +122,7 @@ class WindowDataset(Dataset[Batch]):
     --------
     >>> import numpy as np
     >>> from tsformer.panels import Panel
-    >>> windows = WindowDataset(Panel.from_frame(np.arange(10.0)), context=4, horizon=2)
+    >>> windows = WindowDataset(read_panel(np.arange(10.0)), context=4, horizon=2)
     >>> len(windows)
     5
     >>> batch = windows[0]

@@ -6,7 +6,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import GridSearchCV
 
 from tsformer.errors import ParameterError, SeriesTooShort
-from tsformer.panels import Holdout, RollingOrigin
+from tsformer.reading import Holdout, RollingOrigin
 
 
 def test_the_last_fold_ends_with_the_data():

@@ -1,5 +1,7 @@
 """What holds for every head."""
 
+import math
+
 import pytest
 import torch
 from sklearn.base import clone
@@ -133,3 +135,51 @@ def test_the_weighted_mean_by_hand():
     loss = torch.tensor([1.0, torch.nan, 4.0])
     assert weighted_mean(loss, torch.tensor([1.0, 0.0, 2.0])).item() == 3
     assert weighted_mean(loss, torch.zeros(3)).item() == 0
+
+
+def residuals_of(windows=400):
+    generator = torch.Generator().manual_seed(0)
+    residuals = torch.randn(windows, 3, 2, generator=generator) * torch.tensor([0.5, 2.0]) + 0.3
+    residuals[::7, 1] = torch.nan
+    residuals[:, 2, 1] = torch.nan
+    return residuals
+
+
+def test_quantiles_spread_where_their_loss_is_least():
+    residuals, head = residuals_of(), heads.Quantiles((0.1, 0.5, 0.9))
+    spread = head.fit_spread(residuals)
+    assert spread[2, 1].eq(0).all()
+    torch.testing.assert_close(spread[0, 0], residuals[:, 0, 0].quantile(torch.tensor(head.levels)))
+    descended = Head.fit_spread(head, residuals)
+    torch.testing.assert_close(descended[:2], spread[:2], atol=0.1, rtol=0)
+
+
+class Normal(Head):
+    """A head that is no row of numbers in the target's units: mean and log of the deviation."""
+
+    width = 2
+
+    def loss(self, raw, target, weight):
+        mean, log = raw.unbind(-1)
+        target = target.where(weight > 0, 0)
+        return weighted_mean(log + ((target - mean) / log.exp()).square() / 2, weight)
+
+    def point(self, raw):
+        return raw[..., 0]
+
+    def quantiles(self, raw, levels):
+        raise NotImplementedError
+
+    def shift(self, raw, point):
+        return torch.stack([raw[..., 0] + point, raw[..., 1]], -1)
+
+
+def test_the_spread_of_any_head_is_where_its_loss_is_least():
+    residuals = residuals_of()
+    spread = Normal().fit_spread(residuals)
+    known = [residuals[:, step, 1][~residuals[:, step, 1].isnan()] for step in (0, 1)]
+    for step, errors in enumerate(known):
+        mean, log = spread[step, 1].tolist()
+        assert mean == pytest.approx(float(errors.mean()), abs=1e-3)
+        assert log == pytest.approx(math.log(float(errors.std(correction=0))), abs=1e-3)
+    assert spread[2, 1].eq(0).all() and not spread.requires_grad

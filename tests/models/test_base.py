@@ -33,6 +33,10 @@ MODELS = {
     "one_shot_pre": Transformer(**TINY, norm="pre", skip=False, start=0),
     "autoregressive": Transformer(**DEEP, decoding="autoregressive"),
     "autoregressive_bare": Transformer(**TINY, decoding="autoregressive", skip=False, start=0),
+    "one_shot_relative": Transformer(**DEEP, positions="relative"),
+    "autoregressive_rotary": Transformer(
+        **TINY, decoding="autoregressive", positions="rotary", skip=False
+    ),
     "linear": Linear(),
     "patch": PatchTransformer(**TINY, patch=3, stride=2),
     "patch_joint": PatchTransformer(**TINY, channels="joint", skip=False, norm="pre"),

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from tsformer.errors import ParameterError
-from tsformer.heads import Point, Quantiles
+from tsformer.heads import Head, Point, Quantiles
 from tsformer.models import Linear, WindowScaling
 from tsformer.models.linear import Decomposed, moving_average
 from tsformer.nn import from_mean
@@ -66,6 +66,25 @@ def test_quantiles_are_those_of_the_residuals(make_batch):
     errors = scaled.future_target - network.skip(scaled.past_target, scaled.past_observed)
     expected = errors.quantile(torch.tensor(levels), dim=0).movedim(0, -1)
     torch.testing.assert_close(network.offset, expected)
+
+
+class Pair(Quantiles):
+    """A head that has no offsets of its own: two levels, by descent of its loss."""
+
+    fit_spread = Head.fit_spread
+
+
+def test_the_spread_of_any_head_is_fitted(make_batch):
+    levels = (0.25, 0.75)
+    networks = [
+        Linear(covariates=False).build(SIZES, head) for head in (Quantiles(levels), Pair(levels))
+    ]
+    train, validation = make_batch(SIZES, rows=30), make_batch(SIZES, rows=400, seed=1)
+    for network in networks:
+        network.prepare([train], [validation], WindowScaling())
+    exact, descended = (network.offset for network in networks)
+    torch.testing.assert_close(descended, exact, atol=0.1, rtol=0)
+    assert (descended[..., 0] < descended[..., 1]).all()
 
 
 def test_missing_residuals_are_left_out(make_batch):

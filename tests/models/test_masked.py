@@ -129,7 +129,7 @@ def test_the_skip_learns_what_the_network_leaves(build, make_batch):
     rest = []
     for batch in train:
         standardised, _, scale = standardise(batch)
-        alone = network.head.point(network.forecast_alone(standardised)) * scale
+        alone = network.head.point(network.own_forecast(standardised)) * scale
         rest.append(batch._replace(future_target=batch.future_target - alone.detach()))
     other.prepare(rest, [], standardise)
     torch.testing.assert_close(network.skip.weight, other.skip.weight, atol=1e-4, rtol=1e-4)

@@ -159,3 +159,14 @@ def test_parameters_that_do_not_fit_are_refused():
         PatchTransformer(patch=4).build(SIZES, Point())
     with pytest.raises(ParameterError, match="heads=3 does not divide"):
         PatchTransformer(d_model=8, n_heads=3).build(SIZES, Point())
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_batch_norm_trains_on_one_window_of_one_patch(norm, make_batch):
+    sizes = Sizes(context=4, horizon=2)
+    model = PatchTransformer(
+        d_model=8, n_heads=2, d_ff=8, patch=8, stride=8, patch_norm="batch", norm=norm
+    )
+    network = model.build(sizes, Point()).train()
+    network(make_batch(sizes, rows=1)).sum().backward()
+    assert all(w.grad is None or w.grad.isfinite().all() for w in network.parameters())

@@ -4,11 +4,14 @@ import torch
 from tsformer.errors import ParameterError
 from tsformer.heads import Point, Quantiles
 from tsformer.models import Transformer
+from tsformer.models.placement import PLACEMENTS
 from tsformer.windows import Sizes
 
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 2}
 SIZES = Sizes(context=6, horizon=4, target=2, past=1, known=2, static=1, known_levels=(3,))
 both = pytest.mark.parametrize("decoding", ["one_shot", "autoregressive"])
+PARTS = ("context", "decoder")
+each_placement = pytest.mark.parametrize("positions", PLACEMENTS)
 
 
 @both
@@ -97,3 +100,70 @@ def test_half_the_context_is_the_default_start():
 def test_heads_must_divide_the_width():
     with pytest.raises(ParameterError, match="heads=3 does not divide"):
         Transformer(d_model=8, n_heads=3).build(SIZES, Point())
+
+
+class TestPositions:
+    """Where steps learn when they are, by limit cases."""
+
+    @both
+    @each_placement
+    def test_only_differences_of_times_count_where_it_is_said(
+        self, decoding, positions, build, make_batch
+    ):
+        network = build(Transformer(**TINY, decoding=decoding, positions=positions), SIZES, Point())
+        batch = make_batch(SIZES)
+        moved = network(batch._replace(time=batch.time + 12.5))
+        stretched = network(batch._replace(time=batch.time * 2.5))
+        relative = positions in ("relative", "rotary", "none")
+        assert moved.isclose(network(batch), atol=1e-5).all() == relative
+        assert stretched.isclose(network(batch), atol=1e-5).all() == (positions == "none")
+
+    @both
+    def test_relative_biases_of_0_are_no_positions(self, decoding, build, make_batch):
+        bare = build(Transformer(**TINY, decoding=decoding, positions="none"), SIZES, Point())
+        model = Transformer(**TINY, decoding=decoding, positions="relative")
+        network = model.build(SIZES, Point()).eval()
+        extra = network.load_state_dict(bare.state_dict(), strict=False)
+        assert not extra.unexpected_keys
+        # one for the encoder and two for each block of the decoder, none of them shared
+        assert len(extra.missing_keys) == 1 + 2 * TINY["decoder_layers"]
+        assert all(key.endswith("attention.bias.weight") for key in extra.missing_keys)
+        batch = make_batch(SIZES)
+        torch.testing.assert_close(network(batch), bare(batch))
+
+    @both
+    def test_rotary_positions_at_one_time_are_no_positions(self, decoding, build, make_batch):
+        bare, rotary = (
+            build(Transformer(**TINY, decoding=decoding, positions=name), SIZES, Point())
+            for name in ("none", "rotary")
+        )
+        batch = make_batch(SIZES)
+        batch = batch._replace(time=torch.zeros_like(batch.time))
+        torch.testing.assert_close(rotary(batch), bare(batch))
+
+    @both
+    def test_learned_positions_start_as_sinusoids(self, decoding, build, make_batch):
+        fixed = build(Transformer(**TINY, decoding=decoding), SIZES, Point())
+        network = Transformer(**TINY, decoding=decoding, positions="learned").build(SIZES, Point())
+        extra = network.eval().load_state_dict(fixed.state_dict(), strict=False)
+        assert extra.missing_keys == [f"embed_{name}.positions.mix.weight" for name in PARTS]
+        batch = make_batch(SIZES)
+        torch.testing.assert_close(network(batch), fixed(batch))
+
+    @each_placement
+    @pytest.mark.parametrize("gaps", [False, True])
+    def test_decoding_with_caches_is_teacher_forcing(self, positions, gaps, build, make_batch):
+        model = Transformer(**TINY, decoding="autoregressive", positions=positions, dropout=0.0)
+        network, batch = build(model, SIZES, Point()), make_batch(SIZES, gaps=gaps)
+        decoded = network(batch)
+        taught = batch._replace(
+            future_target=decoded[..., 0],
+            future_observed=torch.ones_like(batch.future_observed),
+        )
+        torch.testing.assert_close(
+            network.train().supervise(taught)[0], decoded, atol=1e-5, rtol=1e-5
+        )
+
+    def test_an_unknown_name(self):
+        with pytest.raises(ParameterError, match="positions='alibi'"):
+            Transformer().set_params(positions="alibi").check()

@@ -109,6 +109,33 @@ class TestBiasAndGain:
         torch.testing.assert_close(attention_weights(q, k, **arguments), expected)
         torch.testing.assert_close(full_attention(q, k, v, **arguments), expected @ v)
 
+    @pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
+    @pytest.mark.parametrize("causal", [False, True])
+    def test_what_is_hidden_stays_so_beside_a_bias_of_any_size(self, kind, causal):
+        q, k, v = (tensor.to(kind) for tensor in tensors(queries=5, keys=5))
+        mask = torch.tensor([True, True, False, True, True])[None, None, None]
+        bias = torch.full((1, 1, 5, 5), -3e4, dtype=kind)  # below any finite stand-in for hidden
+        bias[..., 2] = 3e4
+        output = full_attention(q, k, v, mask=mask, causal=causal, bias=bias)
+        assert output.equal(
+            full_attention(
+                q, k.index_fill(2, torch.tensor([2]), 9), v, mask=mask, causal=causal, bias=bias
+            )
+        )
+        spoilt = v.index_fill(2, torch.tensor([2]), 1e3)
+        assert output.equal(full_attention(q, k, spoilt, mask=mask, causal=causal, bias=bias))
+        weights = attention_weights(q, k, mask=mask, causal=causal, bias=bias)
+        assert weights[..., 2].eq(0).all() and weights.sum(-1).sub(1).abs().lt(0.02).all()
+
+    @pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
+    @pytest.mark.parametrize("biased", [False, True])
+    def test_the_first_of_more_queries_than_keys_see_nothing_and_get_0(self, kind, biased):
+        q, k, v = (tensor.to(kind) for tensor in tensors(queries=7, keys=5))
+        bias = torch.randn(1, 1, 7, 5).to(kind) if biased else None
+        output = full_attention(q, k, v, causal=True, bias=bias)
+        assert output[:, :, :2].eq(0).all() and output[:, :, 2:].ne(0).all()
+        assert output.isfinite().all()
+
     def test_neutral_ones_change_nothing(self):
         q, k, v = tensors()
         nothing = torch.zeros(1, 1, 7, 5, dtype=torch.float64)

@@ -378,3 +378,29 @@ def test_compiles():
         torch.testing.assert_close(torch.compile(case, backend="aot_eager")(), case())
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
+@both_samplings
+@pytest.mark.parametrize("at", [0, 40, 89])
+def test_a_query_of_nan_gets_nan_and_no_other_row_is_chosen_otherwise(sampling, at):
+    q, k, v = tensors()
+    clean = sparse(q, k, v, factor=2, sampling=sampling)
+    q[1, 0, at] = torch.nan
+    output = sparse(q, k, v, factor=2, sampling=sampling)
+    spoilt = torch.zeros(2, 2, 90, dtype=torch.bool)
+    spoilt[1, 0, at] = True
+    assert output.isnan().all(-1).equal(spoilt)
+    before = ~spoilt
+    before[1, 0, at:] = False  # the threshold lacks one measure behind it
+    assert output[before].equal(clean[before])
+
+
+@both_samplings
+def test_a_sampled_key_of_nan_reaches_every_row_that_sees_it(sampling):
+    q, k, v = tensors()
+    sample = torch.arange(0, 90, 9)
+    sample = sample if sampling == "shared" else sample.expand(90, -1)
+    k[0, 1, 45] = torch.nan
+    spoilt = sparse(q, k, v, sampling=sampling, sample=sample[None]).isnan().any(-1)
+    assert spoilt[0, 1, 45:].all()
+    assert not spoilt[1].any() and not spoilt[0, 0].any()

@@ -305,3 +305,25 @@ def test_compiles_to_one_graph():
         torch.compile(ProbSparse(exact_below=0), fullgraph=True, backend="aot_eager")(q, k, v)
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
+@both_samplings
+@pytest.mark.parametrize("count", [1, 25])
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_query_of_nan_gets_nan_and_no_other_does(sampling, count, padded):
+    q, k, v = tensors(queries=200, keys=200)
+    spoilt = torch.zeros(2, 2, 200, dtype=torch.bool)
+    spoilt[1, 0, 60 : 60 + count] = True
+    mask = torch.arange(200).expand(2, -1) < 80 if padded else None
+    output = sparse(
+        q.masked_fill(spoilt[..., None], torch.nan),
+        k,
+        v,
+        factor=1,
+        sampling=sampling,
+        query_mask=mask,
+    )
+    counts = spoilt if mask is None else spoilt & mask[:, None]
+    assert output.isnan().any(-1).equal(counts)
+    clean = sparse(q, k, v, factor=1, sampling=sampling, query_mask=mask)
+    assert output[0].equal(clean[0]) and output[1, 1].equal(clean[1, 1])

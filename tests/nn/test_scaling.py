@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tsformer.errors import ParameterError
-from tsformer.nn import restore, standardise, window_statistics
+from tsformer.nn import observed_mean, restore, standardise, window_statistics
 
 
 @settings(max_examples=40, deadline=None)
@@ -29,6 +29,19 @@ def test_equals_float64_over_the_observed_steps(level, spread, time, seed):
             assert location[row, 0, target].item() == pytest.approx(mean, abs=near)
             expected = 1.0 if constant else deviation
             assert scale[row, 0, target].item() == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("level", [1e4, -7.3e8])
+@pytest.mark.parametrize("time", [337, 5_000])
+def test_the_mean_is_that_of_float64_to_the_last_place(level, time):
+    random = np.random.default_rng(0)
+    values = (level + abs(level) / 1e3 * random.normal(size=(4, time, 1))).astype(np.float32)
+    observed = random.random(values.shape) < 0.7
+    exact = np.where(observed, values, 0).astype(float).sum(1, keepdims=True) / observed.sum(
+        1, keepdims=True
+    )
+    found = observed_mean(torch.tensor(values), torch.tensor(observed))
+    assert np.abs(found.numpy() - exact).max() <= np.spacing(np.float32(abs(level)))
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1, -7.3e8, 1e-30])

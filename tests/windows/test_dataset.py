@@ -344,3 +344,13 @@ def test_sizes_say_which_of_the_known_are_calendar_and_lags():
     plan = batch.known[0, :, sizes.calendar]
     torch.testing.assert_close(plan[1:] - plan[:-1], (plan[1] - plan[0]).expand(5))
     assert batch.location.shape == batch.scale.shape == (1, 1, 1)
+
+
+def test_days_off_count_as_a_covariate_and_not_as_a_cycle_of_the_calendar():
+    stamps = pd.date_range("2024-01-01", periods=60)
+    table = pd.DataFrame({"y": np.arange(60.0), "plan": np.arange(60.0)}, index=stamps)
+    schema = Schema(target="y", known=["plan"], holidays=["2024-01-05"])
+    windows = WindowDataset(Panel.from_frame(table, schema), context=4, horizon=2)
+    sizes, batch = windows.sizes, windows[0]
+    assert sizes.known == sizes.calendar + 2
+    assert batch.known[0, :, sizes.calendar].tolist() == [0, 0, 0, 0, 1, 0]

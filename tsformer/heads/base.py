@@ -2,7 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -16,7 +18,14 @@ class Head(Params, ABC):
 
     A network returns ``raw`` of shape (batch, horizon, target, width); a head turns it into a
     loss, a point forecast and quantiles. All values are in the units of ``raw``.
+
+    Attributes
+    ----------
+    has_spread : bool
+        False where ``raw`` is the point forecast and nothing more.
     """
+
+    has_spread: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -50,15 +59,18 @@ class Head(Params, ABC):
             If the head cannot give one of the levels.
         """
 
-    @abstractmethod
     def shift(
         self,
         raw: Float[Tensor, "batch horizon target width"],
         point: Float[Tensor, "batch horizon target"],
     ) -> Float[Tensor, "batch horizon target width"]:
-        """Add a point forecast to what is forecast: how a linear skip meets any head."""
+        """Add a point forecast to what is forecast: how a linear skip meets any head.
 
-    @abstractmethod
+        As it stands it is right where all numbers of ``raw`` are values of the target; a head with
+        other numbers, such as the logarithm of a scale, replaces this method and ``restore``.
+        """
+        return raw + point.unsqueeze(-1)
+
     def restore(
         self,
         raw: Float[Tensor, "batch horizon target width"],
@@ -66,6 +78,32 @@ class Head(Params, ABC):
         scale: Float[Tensor, "batch 1 target"],
     ) -> Float[Tensor, "batch horizon target width"]:
         """Undo a window's scaling: ``raw`` of values standardised by location and scale."""
+        return raw * scale.unsqueeze(-1) + location.unsqueeze(-1)
+
+    def fit_spread(
+        self, residuals: Float[Tensor, "window horizon target"]
+    ) -> Float[Tensor, "horizon target width"]:
+        """What to shift by a point forecast whose errors were these; NaN is an error not known.
+
+        As it stands, the numbers at which the loss over the residuals is least, found by descent
+        from 0. Steps without any residual get 0.
+        """
+        known = ~residuals.isnan()
+        spread = residuals.new_zeros((*residuals.shape[1:], self.width))
+        with torch.enable_grad():
+            spread.requires_grad_()
+            descent = torch.optim.LBFGS([spread], max_iter=200, line_search_fn="strong_wolfe")
+
+            def loss() -> float:
+                descent.zero_grad()
+                raw = spread.expand(len(residuals), -1, -1, -1)
+                # each step and target has numbers of its own, so their losses don't compete
+                total = self.loss(raw, residuals, known.to(residuals.dtype)) * known.any(0).sum()
+                total.backward()
+                return float(total.detach())
+
+            descent.step(loss)
+        return spread.detach()
 
 
 def counted(target: Tensor, weight: Tensor) -> Tensor:

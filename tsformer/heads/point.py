@@ -1,7 +1,7 @@
 """One number a step: absolute, squared or Huber loss."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float
@@ -33,6 +33,8 @@ class Point(Head):
     kind: Literal["absolute", "squared", "huber"] = param(
         "Loss to minimise.", default="absolute", choices=("absolute", "squared", "huber")
     )
+    has_spread: ClassVar[bool] = False
+
     _: KW_ONLY
     delta: float = param("Where Huber's loss turns from squared to absolute.", default=1.0, above=0)
 
@@ -73,20 +75,3 @@ class Point(Head):
                 "quantiles"
             )
         return torch.empty((*raw.shape[:-1], 0), dtype=raw.dtype, device=raw.device)
-
-    def shift(
-        self,
-        raw: Float[Tensor, "batch horizon target width"],
-        point: Float[Tensor, "batch horizon target"],
-    ) -> Float[Tensor, "batch horizon target width"]:
-        """Add to the value."""
-        return raw + point.unsqueeze(-1)
-
-    def restore(
-        self,
-        raw: Float[Tensor, "batch horizon target width"],
-        location: Float[Tensor, "batch 1 target"],
-        scale: Float[Tensor, "batch 1 target"],
-    ) -> Float[Tensor, "batch horizon target width"]:
-        """The value in the units before scaling."""
-        return raw * scale.unsqueeze(-1) + location.unsqueeze(-1)

@@ -88,22 +88,12 @@ class Quantiles(Head):
         """Forecasts at these levels; each must be one of ``levels``."""
         return raw.sort(dim=-1).values[..., [self._position(level) for level in levels]]
 
-    def shift(
-        self,
-        raw: Float[Tensor, "batch horizon target width"],
-        point: Float[Tensor, "batch horizon target"],
-    ) -> Float[Tensor, "batch horizon target width"]:
-        """Move every level by the same amount."""
-        return raw + point.unsqueeze(-1)
-
-    def restore(
-        self,
-        raw: Float[Tensor, "batch horizon target width"],
-        location: Float[Tensor, "batch 1 target"],
-        scale: Float[Tensor, "batch 1 target"],
-    ) -> Float[Tensor, "batch horizon target width"]:
-        """Quantiles follow an increasing affine map."""
-        return raw * scale.unsqueeze(-1) + location.unsqueeze(-1)
+    def fit_spread(
+        self, residuals: Float[Tensor, "window horizon target"]
+    ) -> Float[Tensor, "horizon target width"]:
+        """The empirical quantiles of the residuals, where the pinball loss is least."""
+        found = residuals.nanquantile(residuals.new_tensor(self.levels), dim=0)
+        return found.nan_to_num(nan=0.0).movedim(0, -1)
 
     def _position(self, level: float) -> int:
         for position, own in enumerate(self.levels):

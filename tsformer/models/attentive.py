@@ -1,17 +1,18 @@
 """What all transformers here share: their hyper-parameters, and the parts made of them."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from torch import nn
 
 from tsformer.models.base import Architecture
+from tsformer.models.placement import PLACEMENTS, Placement
 from tsformer.nn import (
     DecoderBlock,
     EncoderBlock,
     FeedForward,
     FullAttention,
     MultiHeadAttention,
-    RotaryPositions,
 )
 from tsformer.params import KW_ONLY, param, params
 
@@ -47,11 +48,17 @@ class Attentive(Architecture):
     skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
 
     def attention(
-        self, attend: nn.Module | None = None, *, rotate: RotaryPositions | None = None
+        self, attend: nn.Module | None = None, *, placement: Placement | None = None
     ) -> MultiHeadAttention:
-        """Attention in heads; exact without another attend part."""
-        attend = attend or FullAttention(self.attention_dropout)
-        return MultiHeadAttention(self.d_model, self.n_heads, attend=attend, rotate=rotate)
+        """Attention in heads; exact without another attend part, and blind to time by itself."""
+        placement = placement or PLACEMENTS["none"]
+        return MultiHeadAttention(
+            self.d_model,
+            self.n_heads,
+            attend=attend or FullAttention(self.attention_dropout),
+            rotate=placement.rotate and placement.rotate(),
+            bias=placement.bias and placement.bias(self.n_heads),
+        )
 
     def feed_forward(self) -> FeedForward:
         """The part that sees each step by itself."""
@@ -60,21 +67,28 @@ class Attentive(Architecture):
         )
 
     def encoder_block(
-        self, attend: nn.Module | None = None, *, rotate: RotaryPositions | None = None
+        self,
+        attend: nn.Module | None = None,
+        *,
+        placement: Placement | None = None,
+        normalise: Callable[[int], nn.Module] = nn.LayerNorm,
     ) -> EncoderBlock:
         """Self-attention and feed-forward."""
         return EncoderBlock(
-            self.attention(attend, rotate=rotate),
+            self.attention(attend, placement=placement),
             self.feed_forward(),
             norm=self.norm,
             dropout=self.dropout,
+            normalise=normalise,
         )
 
-    def decoder_block(self, attend: nn.Module | None = None) -> DecoderBlock:
+    def decoder_block(
+        self, attend: nn.Module | None = None, *, placement: Placement | None = None
+    ) -> DecoderBlock:
         """Self-attention, by ``attend`` if given, exact cross-attention and feed-forward."""
         return DecoderBlock(
-            self.attention(attend),
-            self.attention(),
+            self.attention(attend, placement=placement),
+            self.attention(placement=placement),
             self.feed_forward(),
             norm=self.norm,
             dropout=self.dropout,

@@ -11,13 +11,13 @@ from torch.nn import functional
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Supervision
-from tsformer.models.skip import SkipNetwork
+from tsformer.models.placement import PLACEMENTS
+from tsformer.models.skip import CarriesSkip
 from tsformer.models.tokens import Columns, key_mask, planned_columns, window_columns
 from tsformer.nn import (
     Dropout,
     KeyValueCache,
     PatchEmbedding,
-    RotaryPositions,
 )
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
@@ -130,7 +130,7 @@ class _Window(NamedTuple):
     time: Tensor
 
 
-class DecoderNetwork(SkipNetwork):
+class DecoderNetwork(CarriesSkip):
     """The network of a :class:`DecoderTransformer`; targets are rows."""
 
     def __init__(self, spec: DecoderTransformer, sizes: Sizes, head: Head) -> None:
@@ -149,7 +149,7 @@ class DecoderNetwork(SkipNetwork):
         )
         self.dropout = Dropout(spec.dropout)
         self.blocks = nn.ModuleList(
-            spec.encoder_block(rotate=RotaryPositions()) for _ in range(spec.layers)
+            spec.encoder_block(placement=PLACEMENTS["rotary"]) for _ in range(spec.layers)
         )
         self.norm = nn.LayerNorm(spec.d_model)
         self.output = nn.Linear(spec.d_model, spec.patch * head.width)

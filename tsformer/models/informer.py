@@ -114,7 +114,7 @@ class InformerNetwork(SkipNetwork):
         self.output = nn.Linear(spec.d_model, sizes.target * head.width)
         self.carry_skip(sizes, self.output, wanted=spec.skip)
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
         context, horizon = self.sizes.context, self.sizes.horizon
         columns = window_columns(batch)
@@ -125,8 +125,6 @@ class InformerNetwork(SkipNetwork):
         decoded = self.decoder(steps, memory, memory_mask=memory_mask, last=horizon)
         raw: Tensor = self.output(decoded)
         raw = raw.unflatten(-1, (self.sizes.target, self.head.width))
-        if self.skip is not None:
-            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
 

@@ -88,14 +88,12 @@ class InvertedNetwork(SkipNetwork):
         self.output = nn.Linear(spec.d_model, sizes.horizon * head.width)
         self.carry_skip(sizes, self.output, wanted=spec.skip)
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass, from the tokens of the targets."""
         tokens, visible = self.embed(batch)
         encoded, _ = self.encoder(self.dropout(tokens), key_mask=key_mask(visible))
         raw: Tensor = self.output(encoded[:, : self.sizes.target])
         raw = raw.unflatten(-1, (self.sizes.horizon, self.head.width)).transpose(1, 2)
-        if self.skip is not None:
-            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def embed(

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tsformer.errors import ParameterError
-from tsformer.heads import Head, Quantiles
+from tsformer.heads import Head
 from tsformer.models.base import Architecture, Network, WindowScaler
 from tsformer.models.skip import Covariates
 from tsformer.nn import LinearSkip, Look, from_mean
@@ -98,8 +98,9 @@ class Linear(Architecture):
 
     Known covariates over the horizon and the latest steps of the context, and past ones over the
     latter, have weights of their own for each target; missing ones count as the mean. At most 1,024
-    such numbers are looked at, those nearest the forecast. Calendar columns, categories, statics
-    and lags are not used; ``covariates=False`` leaves all covariates out.
+    such numbers are looked at, those nearest the forecast. Days off of ``Schema(holidays=...)`` are
+    a known covariate too. The cycles of the calendar, categories, statics and lags are not used;
+    ``covariates=False`` leaves all covariates out.
 
     ``Linear(centre="last")`` is NLinear. With ``decomposition=25`` trend and remainder have weights
     each, which is DLinear. The trend is itself a linear map of the window, so the forecasts that
@@ -177,8 +178,8 @@ class LinearNetwork(Network):
         self.skip.fit_ridge(train, validation, beside=self.covariates)
         # residuals of windows that were fitted on are too small: those recalled are better
         judged = self.skip.ratio is None or any(len(batch.origin) for batch in validation)
-        if isinstance(self.head, Quantiles) and judged:
-            self.offset.copy_(self._residual_quantiles(train, validation, standardise))
+        if judged and self.head.has_spread:
+            self.offset.copy_(self.head.fit_spread(self._errors(train, validation, standardise)))
 
     def recall(self, earlier: Network) -> None:
         """Take over its penalty and its offsets."""
@@ -191,16 +192,14 @@ class LinearNetwork(Network):
         forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
         return forecast
 
-    def _residual_quantiles(
+    def _errors(
         self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
-    ) -> Float[Tensor, "horizon target level"]:
-        # residuals on rows the ridge was fitted on are too small; use them only if they must do
+    ) -> Float[Tensor, "window horizon target"]:
+        """Those of validation windows if they are enough: errors on fitted rows are too small."""
         residuals = self._residuals(validation, standardise)
         if len(residuals) < 20 * len(self.offset):
             residuals = torch.cat([residuals, self._residuals(train, standardise)])
-        levels = residuals.new_tensor(self.head.levels)
-        found = residuals.nanquantile(levels, dim=0)
-        return found.nan_to_num(nan=0.0).movedim(0, -1).to(self.offset.dtype)
+        return residuals
 
     def _residuals(
         self, batches: Iterable[Batch], standardise: WindowScaler

@@ -12,13 +12,13 @@ from torch.nn import functional
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Network, Supervision, WindowScaler
+from tsformer.models.placement import PLACEMENTS
 from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import key_mask, window_columns
 from tsformer.nn import (
     Dropout,
     Encoder,
     PatchEmbedding,
-    RotaryPositions,
     Scaling,
     sinusoidal,
     standardise,
@@ -104,18 +104,14 @@ class MaskedNetwork(SkipNetwork):
         )
         self.dropout = Dropout(spec.dropout)
         self.encoder = Encoder(
-            [spec.encoder_block(rotate=RotaryPositions()) for _ in range(spec.encoder_layers)],
+            [
+                spec.encoder_block(placement=PLACEMENTS["rotary"])
+                for _ in range(spec.encoder_layers)
+            ],
             norm=nn.LayerNorm(spec.d_model),
         )
         self.output = nn.Linear(spec.d_model, spec.patch * head.width)
         self.carry_skip(sizes, self.output, wanted=spec.skip)
-
-    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
-        """Rebuild the horizon, all of it at once."""
-        raw = self.forecast_alone(batch)
-        if self.skip is not None:
-            raw = self.head.shift(raw, self.skipped(batch))
-        return raw
 
     def prepare(
         self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
@@ -131,8 +127,8 @@ class MaskedNetwork(SkipNetwork):
             )
             self.train(trained)
 
-    def forecast_alone(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
-        """The forecast without the skip."""
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """Rebuild the horizon, all of it at once."""
         horizon = self.sizes.horizon
         values = functional.pad(batch.past_target, (0, 0, 0, horizon))
         visible = functional.pad(batch.past_observed, (0, 0, 0, horizon))
@@ -298,6 +294,6 @@ class _Remainders:
         head = self.network.head
         for batch in self.batches:
             standardised, _, scale = self.standardise(batch)
-            raw = self.network.forecast_alone(standardised)
+            raw = self.network.own_forecast(standardised)
             point = head.point(head.restore(raw, torch.zeros_like(scale), scale))
             yield batch._replace(future_target=batch.future_target - point.detach())

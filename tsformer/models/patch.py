@@ -18,8 +18,8 @@ from tsformer.models.tokens import (
 from tsformer.nn import (
     Dropout,
     Encoder,
-    EncoderBlock,
     PatchEmbedding,
+    StepBatchNorm,
     cut_patches,
     patch_count,
     sinusoidal,
@@ -131,7 +131,7 @@ class PatchNetwork(SkipNetwork):
         outputs = [self.output] if self.plan is None else [self.output, self.plan.output]
         self.carry_skip(sizes, *outputs, wanted=spec.skip)
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
         memory = self.encode(batch)
         raw: Tensor = self.output(memory.flatten(2)).unflatten(-1, (self.sizes.horizon, -1))
@@ -139,8 +139,6 @@ class PatchNetwork(SkipNetwork):
             raw = raw + self.plan(batch, memory.mean(2))
         # (batch, group, horizon, member x width): groups and their members are the targets
         raw = raw.unflatten(-1, (self.members, self.head.width)).movedim(1, 2).flatten(2, 3)
-        if self.skip is not None:
-            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def encode(self, batch: Batch) -> Float[Tensor, "batch group count d_model"]:
@@ -206,27 +204,9 @@ class PlanOutput(nn.Module):
         return numbers
 
 
-class _BatchNorm(nn.BatchNorm1d):
-    """BatchNorm over batch and patches, for steps with the features last."""
-
-    def forward(
-        self, input: Float[Tensor, "batch count d_model"]
-    ) -> Float[Tensor, "batch count d_model"]:
-        return super().forward(input.transpose(1, 2)).transpose(1, 2)
-
-
 def _encoder(spec: PatchTransformer) -> Encoder:
-    last = _norm(spec) if spec.norm == "pre" else None
-    return Encoder([_encoder_block(spec) for _ in range(spec.encoder_layers)], norm=last)
-
-
-def _encoder_block(spec: PatchTransformer) -> EncoderBlock:
-    block = spec.encoder_block()
-    if spec.patch_norm == "batch":
-        block.around_attention.register_module("norm", _norm(spec))
-        block.around_feed_forward.register_module("norm", _norm(spec))
-    return block
-
-
-def _norm(spec: PatchTransformer) -> nn.Module:
-    return _BatchNorm(spec.d_model) if spec.patch_norm == "batch" else nn.LayerNorm(spec.d_model)
+    normalise = StepBatchNorm if spec.patch_norm == "batch" else nn.LayerNorm
+    return Encoder(
+        [spec.encoder_block(normalise=normalise) for _ in range(spec.encoder_layers)],
+        norm=normalise(spec.d_model) if spec.norm == "pre" else None,
+    )

@@ -135,14 +135,12 @@ class RecurrentNetwork(SkipNetwork):
         self.output = nn.Linear(spec.hidden, sizes.target * head.width)
         self.carry_skip(sizes, self.output, wanted=spec.skip)
 
-    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
         memory, state = self.encode(batch)
         decoded = self.decode(batch, memory, state)
         raw: Tensor = self.output(self.dropout(decoded))
         raw = raw.unflatten(-1, (self.sizes.target, self.head.width))
-        if self.skip is not None:
-            raw = self.head.shift(raw, self.skipped(batch))
         return raw
 
     def encode(self, batch: Batch) -> tuple[Float[Tensor, "batch context hidden"], State]:

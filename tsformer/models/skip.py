@@ -1,5 +1,6 @@
 """The linear skip of a network that is trained, and the networks that carry one."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -7,12 +8,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from tsformer.heads import Head
 from tsformer.models.base import Network, WindowScaler
 from tsformer.nn import LinearSkip
 from tsformer.nn.scaling import observed_mean
 from tsformer.windows import Batch, Sizes
 
-__all__ = ["Covariates", "SkipNetwork", "TrainedSkip"]
+__all__ = ["CarriesSkip", "Covariates", "SkipNetwork", "TrainedSkip"]
 
 _MOST = 1024
 """Numbers beside the past, all targets together: a ridge of so many takes seconds."""
@@ -28,9 +30,9 @@ class Covariates:
     context that would bring it above 1,024 numbers, counted once for each target, are left out, and
     the known ones if the horizon alone would.
 
-    Calendar columns, categories, statics and lags are not looked at. Of the calendar a forecast
-    at a fixed hour would learn no more than the day of the week, which gains next to nothing, and
-    lags are better had by a longer context.
+    Days off are a known covariate like any other. The cycles of the calendar, categories, statics
+    and lags are not looked at. Of the cycles a forecast at a fixed hour would learn no more than
+    the day of the week, which gains next to nothing, and lags are better had by a longer context.
 
     Examples
     --------
@@ -90,8 +92,8 @@ class TrainedSkip(LinearSkip):
     rate = 0.1
 
 
-class SkipNetwork(Network):
-    """A network that forecasts what a linear skip leaves; a base, not a network.
+class CarriesSkip(Network):
+    """A network with a linear skip that its ``forward`` adds where it must; a base, not a network.
 
     Attributes
     ----------
@@ -136,5 +138,26 @@ class SkipNetwork(Network):
 
     def recall(self, earlier: Network) -> None:
         """Take over the penalty of its skip."""
-        if isinstance(earlier, SkipNetwork) and self.skip is not None and earlier.skip is not None:
+        if isinstance(earlier, CarriesSkip) and self.skip is not None and earlier.skip is not None:
             self.skip.ratio, self.skip.alone = earlier.skip.ratio, earlier.skip.alone
+
+
+class SkipNetwork(CarriesSkip):
+    """A network that forecasts the whole horizon at once and adds its skip; a base.
+
+    Attributes
+    ----------
+    head : Head
+        What shifts the network's own forecast by that of the skip.
+    """
+
+    head: Head
+
+    @abstractmethod
+    def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """What the network forecasts itself, before the skip is added."""
+
+    def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """The network's own forecast, shifted by that of the skip."""
+        raw = self.own_forecast(batch)
+        return raw if self.skip is None else self.head.shift(raw, self.skipped(batch))

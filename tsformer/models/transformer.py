@@ -1,6 +1,6 @@
 """The encoder-decoder Transformer: step by step with teacher forcing, or all steps at once."""
 
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from jaxtyping import Float
@@ -10,7 +10,8 @@ from tsformer.errors import ParameterError
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.base import Supervision
-from tsformer.models.skip import SkipNetwork
+from tsformer.models.placement import PLACEMENTS, Positions
+from tsformer.models.skip import CarriesSkip
 from tsformer.models.tokens import (
     Columns,
     TokenEmbedding,
@@ -18,10 +19,7 @@ from tsformer.models.tokens import (
     planned_columns,
     window_columns,
 )
-from tsformer.nn import (
-    Decoder,
-    Encoder,
-)
+from tsformer.nn import Decoder, DecoderCache, Encoder
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
 
@@ -65,6 +63,14 @@ class Transformer(Attentive):
     start: int | None = param(
         "Context steps the decoder starts from; None is half the context.", default=None, low=0
     )
+    positions: Positions = param(
+        "How steps know when they are: 'sinusoidal' or 'learned' at the input, 'every_layer' before"
+        " each block; by differences of times alone, 'relative' biases of the scores, learned for"
+        " each head, or 'rotary' queries and keys; 'none' knows no order but what the decoder's"
+        " causal mask tells.",
+        default="sinusoidal",
+        choices=get_args(Positions),
+    )
 
     def build(self, sizes: Sizes, head: Head) -> "TransformerNetwork":
         """The network, with fresh weights."""
@@ -77,36 +83,73 @@ class Transformer(Attentive):
         return network(self, sizes, head)
 
 
-class TransformerNetwork(SkipNetwork):
+class Memory(NamedTuple):
+    """The encoded context: its steps, which of them are visible (None is all), and their times."""
+
+    steps: Tensor
+    mask: Tensor | None
+    time: Tensor
+
+
+class TransformerNetwork(CarriesSkip):
     """What both ways of decoding share: encoder, decoder blocks, output and skip."""
 
     def __init__(self, spec: Transformer, sizes: Sizes, head: Head, *, past: bool) -> None:
         super().__init__()
         self.head, self.sizes = head, sizes
         self.start = sizes.context // 2 if spec.start is None else spec.start
-        self.embed_context = TokenEmbedding(sizes, spec.d_model, kernel=1, dropout=spec.dropout)
-        self.embed_decoder = TokenEmbedding(
-            sizes, spec.d_model, kernel=1, dropout=spec.dropout, past=past
+        placement = PLACEMENTS[spec.positions]
+        self.embed_context, self.embed_decoder = (
+            TokenEmbedding(
+                sizes,
+                spec.d_model,
+                kernel=1,
+                dropout=spec.dropout,
+                past=holds_past,
+                positions=placement.at_input(spec.d_model),
+            )
+            for holds_past in (True, past)
         )
         self.encoder = Encoder(
-            [spec.encoder_block() for _ in range(spec.encoder_layers)],
+            [spec.encoder_block(placement=placement) for _ in range(spec.encoder_layers)],
             norm=nn.LayerNorm(spec.d_model),
+            positions=placement.at_layers and placement.at_layers(),
         )
         self.decoder = Decoder(
-            [spec.decoder_block() for _ in range(spec.decoder_layers)],
+            [spec.decoder_block(placement=placement) for _ in range(spec.decoder_layers)],
             norm=nn.LayerNorm(spec.d_model),
+            positions=placement.at_layers and placement.at_layers(),
         )
         self.output = nn.Linear(spec.d_model, sizes.target * head.width)
         self.carry_skip(sizes, self.output, wanted=spec.skip)
 
-    def encode(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """The memory of the context, and which of it is visible."""
-        hidden = hidden_steps(batch)
-        context = window_columns(batch).part(0, self.sizes.context)
-        memory: tuple[Tensor, Tensor | None] = self.encoder(
-            self.embed_context(context), key_mask=hidden
+    def encode(self, batch: Batch) -> Memory:
+        """What the decoder reads of the context."""
+        columns = window_columns(batch).part(0, self.sizes.context)
+        steps, mask = self.encoder(
+            self.embed_context(columns), key_mask=hidden_steps(batch), time=columns.time
         )
-        return memory
+        return Memory(steps, mask, columns.time)
+
+    def decode(
+        self,
+        columns: Columns,
+        memory: Memory,
+        *,
+        last: int | None = None,
+        caches: list[DecoderCache] | None = None,
+    ) -> Float[Tensor, "batch step d_model"]:
+        """Steps of the decoder, or the ``last`` so many."""
+        decoded: Tensor = self.decoder(
+            self.embed_decoder(columns),
+            memory.steps,
+            memory_mask=memory.mask,
+            time=columns.time,
+            memory_time=memory.time,
+            last=last,
+            caches=caches,
+        )
+        return decoded
 
     def baseline(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
         """The forecast of the linear skip, or zeros."""
@@ -130,11 +173,8 @@ class OneShotTransformer(TransformerNetwork):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """Forecast all steps at once."""
-        memory, memory_mask = self.encode(batch)
         columns = window_columns(batch).part(self.sizes.context - self.start)
-        decoded = self.decoder(
-            self.embed_decoder(columns), memory, memory_mask=memory_mask, last=self.sizes.horizon
-        )
+        decoded = self.decode(columns, self.encode(batch), last=self.sizes.horizon)
         return self.read(decoded, self.baseline(batch))
 
 
@@ -148,21 +188,18 @@ class AutoregressiveTransformer(TransformerNetwork):
         """Every step reads the true one before it, causally; outside training, the forecast."""
         if not self.training:
             return super().supervise(batch, generator)
-        memory, memory_mask = self.encode(batch)
         target = torch.cat([batch.past_target, batch.future_target], dim=1)
         observed = torch.cat([batch.past_observed, batch.future_observed], dim=1)
         first = self.sizes.context - self.start
         columns = _shifted(planned_columns(batch), target, observed).part(first)
-        decoded = self.decoder(
-            self.embed_decoder(columns), memory, memory_mask=memory_mask, last=self.sizes.horizon
-        )
+        decoded = self.decode(columns, self.encode(batch), last=self.sizes.horizon)
         raw = self.read(decoded, self.baseline(batch))
         weight = batch.future_observed * batch.weight[:, None, None]
         return raw, batch.future_target, weight
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """Feed each point forecast back; keys and values of earlier steps are kept."""
-        memory, memory_mask = self.encode(batch)
+        memory = self.encode(batch)
         baseline = self.baseline(batch)
         context, horizon = self.sizes.context, self.sizes.horizon
         planned, caches = planned_columns(batch), self.decoder.new_caches()
@@ -171,9 +208,7 @@ class AutoregressiveTransformer(TransformerNetwork):
         for step in range(horizon):
             stop = context + step + 1
             columns = _shifted(planned.part(0, stop), target, observed).part(first)
-            decoded = self.decoder(
-                self.embed_decoder(columns), memory, memory_mask=memory_mask, caches=caches
-            )
+            decoded = self.decode(columns, memory, caches=caches)
             raw = self.read(decoded[:, -1:], baseline[:, step : step + 1])
             parts.append(raw)
             target = torch.cat([target, self.head.point(raw)], dim=1)

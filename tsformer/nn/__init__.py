@@ -13,6 +13,7 @@ from tsformer.nn.embeddings import StepEmbedding, ValueEmbedding
 from tsformer.nn.feed_forward import FeedForward
 from tsformer.nn.measure import most_active, sampled_scores, sparsity_measure
 from tsformer.nn.multi_head import KeyValueCache, MultiHeadAttention
+from tsformer.nn.norms import StepBatchNorm
 from tsformer.nn.patches import PatchEmbedding, cut_patches, patch_count
 from tsformer.nn.positions import (
     LearnedPositions,
@@ -64,6 +65,7 @@ __all__ = [
     "Sampling",
     "Scaling",
     "SinusoidalPositions",
+    "StepBatchNorm",
     "StepEmbedding",
     "ValueEmbedding",
     "Windows",

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tsformer.nn.short import is_short, short_attention
+from tsformer.nn.kernels import causal_mask, fused_attention
 
 __all__ = ["Attend", "FullAttention", "attention_weights", "full_attention"]
 
@@ -57,7 +57,7 @@ def full_attention(
     gain nor bias. All but ``gain`` goes through the fused kernels of torch, which never hold the
     scores of all queries at once; a causal mask is spelt out only beside ``mask`` or ``bias``, or
     where there are fewer queries than keys. On a CPU, bfloat16 goes through them in float32, or
-    through `tsformer.nn.short.short_attention` where the sequences are short.
+    through `tsformer.nn.kernels.short_attention` where the sequences are short.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def full_attention(
         weights = attention_weights(q, k, mask=mask, causal=causal, bias=bias, gain=gain)
         return functional.dropout(weights, dropout) @ v
     if mask is None and bias is None and (not causal or q.shape[-2] == k.shape[-2]):
-        return _fused(q, k, v, dropout=dropout, causal=causal)
+        return fused_attention(q, k, v, dropout=dropout, causal=causal)
     added = None if bias is None else bias.to(q.dtype)
     always_seen = mask is None and (not causal or q.shape[-2] <= k.shape[-2])
     mask = _visible(q, k, mask, causal)
@@ -96,46 +96,8 @@ def full_attention(
     if mask is not None:
         shown, sees_any = (mask, None) if always_seen else _never_empty(mask)
         added = shown if added is None else added.masked_fill(~shown, -torch.inf)
-    output = _fused(q, k, v, mask=added, dropout=dropout)
+    output = fused_attention(q, k, v, mask=added, dropout=dropout)
     return output if sees_any is None else output.masked_fill(~sees_any, 0)
-
-
-def _fused(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    *,
-    mask: Tensor | None = None,
-    dropout: float = 0.0,
-    causal: bool = False,
-) -> Tensor:
-    """Call the kernel of torch in the type in which it is fastest, or do without it."""
-    attend = functional.scaled_dot_product_attention
-    kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else v.dtype
-    if q.device.type != "cpu" or kind != torch.bfloat16 or q.shape[-1] > _SMALL_HEAD:
-        return attend(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=causal)
-    learned = mask is not None and mask.requires_grad
-    with torch.autocast("cpu", enabled=False):
-        if not dropout and not learned and is_short(q, k):
-            mask = _visible(q, k, mask, causal)
-            return short_attention(q.to(kind), k.to(kind), v.to(kind), _added(mask, kind))
-        if mask is not None and mask.dtype != torch.bool:
-            mask = mask.float()
-        wide = q.float(), k.float(), v.float()
-        output = attend(*wide, attn_mask=mask, dropout_p=dropout, is_causal=causal)
-    return output.to(kind)
-
-
-_SMALL_HEAD = 64
-"""On a CPU bfloat16 attention with heads up to this width takes 1.1 (64 wide, 720 steps) to 4 times
-(8 wide, 63 steps) as long, forward and backward, as float32 and the conversion."""
-
-
-def _added(mask: Tensor | None, kind: torch.dtype) -> Tensor | None:
-    """Return what a mask adds to the scores."""
-    if mask is None or mask.dtype != torch.bool:
-        return mask
-    return torch.zeros(mask.shape, dtype=kind, device=mask.device).masked_fill(~mask, -torch.inf)
 
 
 def attention_weights(
@@ -181,9 +143,8 @@ def attention_weights(
 def _visible(q: Tensor, k: Tensor, mask: Tensor | None, causal: bool) -> Tensor | None:
     if not causal:
         return mask
-    queries, keys = q.shape[-2], k.shape[-2]
-    seen = torch.ones(queries, keys, dtype=torch.bool, device=q.device).tril(keys - queries)
-    return seen[None, None] if mask is None else mask & seen
+    seen = causal_mask(q, k)
+    return seen if mask is None else mask & seen
 
 
 def _never_empty(mask: Tensor) -> tuple[Tensor, Tensor]:

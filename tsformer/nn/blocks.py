@@ -22,7 +22,7 @@ Norm = Literal["post", "pre"]
 
 
 class Residual(nn.Module):
-    """A branch, its residual connection, and a layer norm before the branch or after the sum.
+    """A branch, its residual connection, and a norm before the branch or after the sum.
 
     Parameters
     ----------
@@ -32,6 +32,8 @@ class Residual(nn.Module):
         ``"post"`` or ``"pre"``.
     dropout
         Dropout of the branch.
+    normalise
+        Called with ``d_model``: makes the norm.
 
     Raises
     ------
@@ -39,12 +41,19 @@ class Residual(nn.Module):
         If ``norm`` is unknown.
     """
 
-    def __init__(self, d_model: int, *, norm: Norm = "post", dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        norm: Norm = "post",
+        dropout: float = 0.0,
+        normalise: Callable[[int], nn.Module] = nn.LayerNorm,
+    ) -> None:
         super().__init__()
         if norm not in get_args(Norm):
             raise ParameterError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.first = norm == "pre"
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = normalise(d_model)
         self.dropout = Dropout(dropout)
 
     def forward(
@@ -83,7 +92,7 @@ class EncoderBlock(nn.Module):
         The self-attention.
     feed_forward
         A module that maps steps to steps, such as `FeedForward`.
-    norm, dropout
+    norm, dropout, normalise
         See `Residual`.
 
     Examples
@@ -102,12 +111,15 @@ class EncoderBlock(nn.Module):
         *,
         norm: Norm = "post",
         dropout: float = 0.0,
+        normalise: Callable[[int], nn.Module] = nn.LayerNorm,
     ) -> None:
         super().__init__()
         self.attention = attention
         self.feed_forward = feed_forward
-        self.around_attention = Residual(attention.d_model, norm=norm, dropout=dropout)
-        self.around_feed_forward = Residual(attention.d_model, norm=norm, dropout=dropout)
+        self.around_attention, self.around_feed_forward = (
+            Residual(attention.d_model, norm=norm, dropout=dropout, normalise=normalise)
+            for _ in range(2)
+        )
 
     def forward(
         self,

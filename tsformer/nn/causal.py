@@ -10,7 +10,8 @@ depends on later rows. The rule here looks back only.
 - **Choice.** A row is active when its measure is above the ``factor``-th largest before it. Of
   ``t`` measures in no order, about ``factor * (1 + ln(t / factor))`` are; of normal queries and
   keys, whose first measures rise because they are taken over few keys, 1.3 times
-  ``factor * ln(t)``. A row that sees no sampled key is active, and takes no part in the ranking.
+  ``factor * ln(t)``. A row that sees no sampled key is active, and takes no part in the ranking;
+  so is one whose measure is NaN, which is answered with NaN and never with a mean that hides it.
 - **Lazy rows** get the mean of the values they see, not their sum.
 
 What follows: changing queries, keys or values at ``t``, or appending steps, changes nothing before
@@ -198,9 +199,10 @@ def _active_rows(
         measure = _measure_by_level(q, k, seen, factor, offsets)
     else:
         measure = _measure_by_row(q, k, seen, factor, offsets)
-    unseen = measure.isposinf()
-    ranked = measure.masked_fill(unseen, -torch.inf)
-    active = (ranked > running_threshold(ranked, factor)) | unseen
+    # a measure of NaN loses every comparison, its own and those of all rows behind it
+    unranked = measure.isposinf() | measure.isnan()
+    ranked = measure.masked_fill(unranked, -torch.inf)
+    active = (ranked > running_threshold(ranked, factor)) | unranked
     active = active & (seen > 0)[:, None]
     if query_mask is None or order is None:
         return active

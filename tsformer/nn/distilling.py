@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tsformer.errors import ParameterError
+from tsformer.nn.norms import StepBatchNorm
 
 __all__ = ["Distilling", "distilled_length"]
 
@@ -67,7 +68,7 @@ class Distilling(nn.Module):
         if norm not in ("layer", "batch"):
             raise ParameterError(f"norm={norm!r} is unknown; use 'layer' or 'batch'")
         self.convolution = nn.Conv1d(d_model, d_model, 3, padding=1, padding_mode="circular")
-        self.norm = nn.LayerNorm(d_model) if norm == "layer" else _BatchNorm(d_model)
+        self.norm = nn.LayerNorm(d_model) if norm == "layer" else StepBatchNorm(d_model)
 
     def forward(
         self,
@@ -90,15 +91,6 @@ class Distilling(nn.Module):
         self, steps: Float[Tensor, "batch time d_model"]
     ) -> Float[Tensor, "batch time d_model"]:
         return functional.elu(self.norm(self.convolution(steps.transpose(1, 2)).transpose(1, 2)))
-
-
-class _BatchNorm(nn.BatchNorm1d):
-    """BatchNorm over batch and time, for steps with the features last."""
-
-    def forward(
-        self, input: Float[Tensor, "batch time d_model"]
-    ) -> Float[Tensor, "batch time d_model"]:
-        return super().forward(input.transpose(1, 2)).transpose(1, 2)
 
 
 def _pool(steps: Float[Tensor, "batch time feature"]) -> Float[Tensor, "batch less feature"]:

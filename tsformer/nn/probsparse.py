@@ -66,7 +66,8 @@ def prob_sparse_attention(
 
     Equation 3 and Algorithm 1 of [1]_. Queries are ranked by `sparsity_measure` over a sample of
     the visible keys; the choice carries no gradient, the answers do. With every query active this
-    is `tsformer.nn.attention.full_attention`.
+    is `tsformer.nn.attention.full_attention`. A query that holds NaN, or meets one in a sampled
+    key, gets NaN as there.
 
     Parameters
     ----------
@@ -180,16 +181,33 @@ def _prob_sparse(
         offsets = spread_offsets(q, sampling) if offsets is None else offsets
         sample = at_offsets(offsets, k.shape[2], factor, key_mask)
     scores, sampled = sampled_scores(q.detach(), k.detach(), sample, sampling, key_mask=key_mask)
-    active, within = most_active(sparsity_measure(scores, sampled), factor, query_mask=query_mask)
+    measure = sparsity_measure(scores, sampled)
+    active, within = most_active(measure, factor, query_mask=query_mask)
     mean = mean_value(v, key_mask=key_mask)  # before the rest: its gradient then is taken last
     exact = full_attention(
         q.take_along_dim(active[..., None], -2), k, v, mask=visible, dropout=dropout
     )
-    mean = mean.to(exact.dtype)
+    mean, spoilt = mean.to(exact.dtype), _nothing_or_nan(measure, query_mask, exact.dtype)
     if within is not None:
-        exact = torch.where(within[..., None], exact, mean)
-    rows = mean.expand(-1, -1, q.shape[-2], -1)
-    return rows.scatter(-2, active[..., None].expand_as(exact), exact)
+        lazy = mean + spoilt.gather(-1, active)[..., None]
+        exact = torch.where(within[..., None], exact, lazy)
+    rows = mean + spoilt[..., None]
+    return rows.scatter_(-2, active[..., None].expand_as(exact), exact)  # rows are a fresh tensor
+
+
+def _nothing_or_nan(
+    measure: Float[Tensor, "batch head query"],
+    query_mask: Bool[Tensor, "batch query"] | None,
+    kind: torch.dtype,
+) -> Float[Tensor, "batch head query"]:
+    """0, and NaN where the measure of a query that counts is: the mean would hide it.
+
+    There may be more such queries than active ones.
+    """
+    spoilt = measure.isnan()
+    if query_mask is not None:
+        spoilt = spoilt & query_mask[:, None]
+    return torch.zeros_like(measure, dtype=kind).masked_fill(spoilt, torch.nan)
 
 
 def mean_value(

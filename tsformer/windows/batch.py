@@ -26,7 +26,8 @@ class Sizes:
     past: int = 0
     known: int = 0
     calendar: int = 0
-    """How many of the known come from the calendar; they stand first."""
+    """How many of the known are cycles of the calendar; they stand first. Days off are not counted:
+    a forecast needs them as it needs any planned covariate."""
     lagged: int = 0
     """How many of the known are targets of earlier rows; they stand last."""
     static: int = 0

@@ -309,7 +309,7 @@ def sizes_of(panel: Panel, *, context: int, horizon: int, lags: int = 0) -> Size
         target=panel.target.shape[1],
         past=panel.past.shape[1],
         known=panel.calendar.shape[1] + panel.known.shape[1] + lags * panel.target.shape[1],
-        calendar=panel.calendar.shape[1],
+        calendar=sum(name != "holiday" for name in panel.calendar_names),
         lagged=lags * panel.target.shape[1],
         static=panel.static.shape[1],
         past_levels=counts(schema.past),

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tsformer.nn import full_attention
-from tsformer.nn.short import SHORT, is_short, short_attention
+from tsformer.nn.kernels import SHORT, is_short, short_attention
 
 
 def tensors(queries=7, keys=5, dim=4, value=6, dtype=torch.float64):

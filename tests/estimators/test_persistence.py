@@ -361,3 +361,10 @@ def test_what_a_schema_or_policy_holds_survives(tmp_path):
     assert again._tail.freq == trading
     assert again.schema.holidays == forecaster.schema_.holidays
     pd.testing.assert_frame_equal(again.predict(frame[:80]), forecaster.predict(frame[:80]))
+
+
+def test_a_missing_folder_is_named(frame, tmp_path):
+    forecaster = SeasonalNaive(horizon=3).fit(frame)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*no_dir"):
+        forecaster.save(tmp_path / "no_dir" / "x")
+    assert list(tmp_path.iterdir()) == []

@@ -142,6 +142,9 @@ def test_only_transforms_are_taken():
     ]  # fmt: skip
     with pytest.raises(ParameterError, match="transforms holds 'log'"):
         listed_transforms(["log"], ahead=3)
+    for wrong in ("log", 3, {"log": 1}):
+        with pytest.raises(ParameterError, match=r"transforms=.*Log1p\(\), .*Shift\(\)"):
+            listed_transforms(wrong, ahead=3)
     with pytest.raises(ParameterError, match="lag"):
         Forecaster(Linear(), horizon=3, transforms=Shift(lag=2)).fit(weekly(60))
 

@@ -19,11 +19,11 @@ from tsformer.estimators.forecasts import (
     refuse_nonfinite,
     windows_of,
 )
+from tsformer.estimators.learning import Learner
 from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.naming import in_series
-from tsformer.params import Params
 from tsformer.reading import extended, future_frame, read_panel
 from tsformer.reading.tables import as_pandas, refuse_unknown
 
@@ -34,7 +34,7 @@ Integers = NDArray[np.int64]
 Forecasting = Callable[[Integers, Integers, tuple[float, ...]], tuple[Floats, Floats]]
 
 
-class PanelForecaster(Params, ABC):
+class PanelForecaster(Learner, ABC):
     """Base of all forecasters: everything between a frame and a panel, and back.
 
     A subclass declares ``horizon``, ``schema``, ``policy`` and, if it can forecast from behind
@@ -58,9 +58,15 @@ class PanelForecaster(Params, ABC):
     gap: int = 0
     schema: Schema | None
     policy: Policy | None
+    schema_: Schema
+    horizon_: int
+    gap_: int
+    policy_: Policy
 
     def fit(self, data: Any, y: Any = None) -> Self:
         """Fit on all series of a frame; a second call starts afresh.
+
+        A fit that fails or is interrupted leaves the forecaster as it was before.
 
         Parameters
         ----------
@@ -77,12 +83,13 @@ class PanelForecaster(Params, ABC):
             If a parameter is out of range.
         """
         self.check()
-        self.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
-        panel = self._enter(data)
-        self.schema_, self.horizon_, self.gap_ = panel.schema, self.horizon, self.gap
-        self._fit(panel)
-        self.cutoff_ = panel.stamps.max()
-        return self
+        fitted = self._unfitted()
+        fitted.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
+        panel = fitted._enter(data)
+        fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
+        fitted._fit(panel)
+        fitted.cutoff_ = panel.stamps.max()
+        return self._adopt(fitted)
 
     def predict(
         self,

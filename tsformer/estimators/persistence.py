@@ -81,10 +81,14 @@ def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = F
     ------
     FileExistsError
         If the file exists and ``overwrite`` is False.
+    FileNotFoundError
+        If its folder does not exist.
     ModelFileError
         If it holds something a file cannot, such as a model of your own.
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}; make it first")
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
     tensors: dict[str, np.ndarray[Any, Any]] = {}

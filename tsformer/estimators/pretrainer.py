@@ -10,12 +10,13 @@ from torch import Tensor, nn
 
 from tsformer.errors import ParameterError
 from tsformer.estimators.defaults import default_context
+from tsformer.estimators.learning import Learner
 from tsformer.estimators.scaling import SCALINGS
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, MaskedTransformer
 from tsformer.models.masked import MaskedNetwork, Rebuilding
 from tsformer.panels import Panel, Policy, Schema
-from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.params import KW_ONLY, param, params
 from tsformer.reading import read_panel
 from tsformer.training import Training
 
@@ -105,7 +106,7 @@ class PretrainedWeights:
 
 
 @params
-class MaskedPretrainer(Params):
+class MaskedPretrainer(Learner):
     """Learns to rebuild hidden patches of all windows of all series; forecasts nothing itself.
 
     A ``Forecaster`` starts from ``weights_`` and needs less history of its own:
@@ -185,7 +186,11 @@ class MaskedPretrainer(Params):
             If a parameter is out of range.
         """
         self.check()
-        panel = read_panel(data, self.schema, self.policy)
+        fitted = self._unfitted()
+        fitted._learn(read_panel(data, self.schema, self.policy))
+        return self._adopt(fitted)
+
+    def _learn(self, panel: Panel) -> None:
         self.schema_ = panel.schema
         self.head_ = copy.deepcopy(self.head) or Quantiles()
         self.context_ = self.context or default_context(panel, self.horizon)
@@ -193,7 +198,6 @@ class MaskedPretrainer(Params):
         module = self._train(panel, self.training or _patiently())
         columns = ["epoch", "train_loss", "validation_loss", "seconds"]
         self.history_ = pd.DataFrame(module.history, columns=columns).astype({"epoch": int})
-        return self
 
     def _train(self, panel: Panel, settings: Training) -> "ForecastModule":
         from tsformer.training import ForecastModule, WindowDataModule, build_network, train

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from tsformer import panels
 from tsformer.errors import ParameterError
 from tsformer.panels import Clip, Transform
 
@@ -40,12 +41,20 @@ def listed_transforms(
         If something else is among them, or one of them needs values that are not yet known.
     """
     given = () if transforms is None else transforms
+    if isinstance(given, str) or not isinstance(given, Transform | Sequence):
+        raise ParameterError(f"transforms={given!r}: give one or several of {_offered()}")
     # copies, so that what is set later moves no fit
     listed = copy.deepcopy((given,) if isinstance(given, Transform) else tuple(given))
     for one in listed:
         if not isinstance(one, Transform):
-            raise ParameterError(f"transforms holds {one!r}; give Log1p(), BoxCox(), Shift(lag)...")
+            raise ParameterError(f"transforms holds {one!r}; give one or several of {_offered()}")
         one.check()
         one.check_reach(ahead)
     # undone last: nothing comes between the clipped values and the caller
     return (Clip(low=0.0), *listed) if nonnegative else listed
+
+
+def _offered() -> str:
+    kinds = [getattr(panels, name) for name in panels.__all__]
+    transforms = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Transform)]
+    return ", ".join(f"{kind.__name__}()" for kind in transforms if kind is not Transform)

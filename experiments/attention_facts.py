@@ -151,9 +151,8 @@ def data_of() -> tuple[Dataset, Policy | None]:
 
 def fitted(model: Architecture, panel: Panel, quick: bool) -> tuple[ForecastModule, Batch]:
     """A module trained for a while, and a batch of validation windows."""
-    data = WindowDataModule(
-        panel, context=CONTEXT, horizon=HORIZON, batch_size=64, random_state=SEED
-    )
+    sizes: dict[str, int] = {"context": CONTEXT, "horizon": HORIZON}
+    data = WindowDataModule(panel, **sizes, batch_size=64, random_state=SEED)
     training = Training(epochs=4 if quick else 20, batch_size=64, max_time=40 if quick else None)
     network = build_network(model, data.sizes, Quantiles(), random_state=SEED)
     module = ForecastModule(network, Quantiles(), training, random_state=SEED)

@@ -16,8 +16,10 @@ from tsformer.errors import (
 from tsformer.panels.naming import in_series, shown
 from tsformer.reading.checks import Places, check_columns, is_categorical, to_floats
 from tsformer.reading.converted import say_numbers
-from tsformer.reading.reader import as_frame, read_ids, refuse_other_ids, same_kind
+from tsformer.reading.ids import read_ids, refuse_other_ids
+from tsformer.reading.reader import same_kind
 from tsformer.reading.roles import Spot
+from tsformer.reading.tables import as_frame
 from tsformer.reading.values import decode, encode, warn_unseen
 from tsformer.time.stamps import is_dates, looks_like_dates, read_stamps
 

@@ -7,29 +7,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
 
 from tsformer.cures import warn
-from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime, WrongType
+from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime
 from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.layout import Layout, refuse_output_names
-from tsformer.panels.naming import shown
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import Schema
 from tsformer.reading.checks import Places, check_columns, check_stamps
 from tsformer.reading.converted import say_sorted, say_time
 from tsformer.reading.grid import Grid, find_freq, full_grid
+from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.late import late_columns
 from tsformer.reading.repeats import hint
-from tsformer.reading.roles import Roles, Spot, find_stamps, resolve, resolve_like
-from tsformer.reading.tables import as_pandas, refuse_unknown
+from tsformer.reading.roles import Roles, find_stamps, resolve, resolve_like
+from tsformer.reading.tables import as_frame
 from tsformer.reading.values import Rows, covariates, read_values
 from tsformer.time.freq import Freq, as_freq, name_of
 from tsformer.time.holidays import read_holidays
-from tsformer.time.stamps import is_text
 
-__all__ = ["as_frame", "read_panel", "stamps_of"]
+__all__ = ["read_panel", "stamps_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,34 +75,26 @@ def read_panel(
     check_columns(frame)
     if array and like is None and len(frame) < 2:
         raise SeriesTooShort("the array has 1 sample; a series needs more rows than that")
-    if like is None:
-        roles = resolve(frame, schema)
-    else:
-        many = like.layout.series_in != "nowhere"
-        roles = resolve_like(frame, like.schema, many=many, array=array)
-        _warn_of_extra(frame, roles, like)
+    roles = _roles(frame, schema, like, array=array)
     rows = _sorted_rows(frame, roles, like, array=array)
     check_stamps(rows.stamps, rows.starts, rows.places, hint=lambda: hint(frame, roles))
     free = roles.schema.freq == "irregular"
     asked = _asked_freq(roles, like)
     freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=free)
     values = read_values(frame, roles.schema, rows, policy, like)
-    if free:
-        grid = Grid(rows.starts, rows.stamps, None)
-    else:
+    grid = Grid(rows.starts, rows.stamps, None)
+    if not free:
         grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
     spread = {
         field: grid.spread(block, 0 if field.endswith("_codes") else np.nan)
         for field, block in values.rows.items()
     }
-    found = {
-        "freq": "irregular" if free else name_of(freq),
-        "holidays": read_holidays(roles.schema.holidays, rows.stamps),
-        "late": roles.schema.late,
-    }
+    resolved = Schema(**roles.schema.get_params()).set_params(
+        freq="irregular" if free else name_of(freq),
+        holidays=read_holidays(roles.schema.holidays, rows.stamps),
+    )
     if like is None:
-        found["late"] = _late(roles.schema, values.levels, spread, grid.starts)
-    resolved = Schema(**{**roles.schema.get_params(), **found})
+        resolved.late = _late(roles.schema, values.levels, spread, grid.starts)
     layout = _layout(frame, roles, array=array)
     if like is None and not array:
         refuse_output_names(resolved, layout)
@@ -132,6 +122,15 @@ def read_panel(
     )
 
 
+def _roles(frame: pd.DataFrame, schema: Schema | None, like: Panel | None, *, array: bool) -> Roles:
+    if like is None:
+        return resolve(frame, schema)
+    many = like.layout.series_in != "nowhere"
+    roles = resolve_like(frame, like.schema, many=many, array=array)
+    _warn_of_extra(frame, roles, like)
+    return roles
+
+
 def _late(
     schema: Schema, levels: dict[str, Any], spread: dict[str, NDArray[Any]], starts: Ints
 ) -> dict[str, int]:
@@ -140,44 +139,6 @@ def _late(
     there = np.concatenate([~np.isnan(spread["past"]), spread["past_codes"] > 0], axis=1)
     target = ~np.isnan(spread["target"]).all(axis=1)
     return late_columns(schema.late, [*plain, *words], there, target, starts)
-
-
-def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
-    """Take what the caller has as a frame; and whether it was an array."""
-    data = as_pandas(data)
-    if isinstance(data, pd.DataFrame):
-        if data.index.nlevels > 2:
-            raise WrongType(
-                f"the index has {data.index.nlevels} levels; rows are told apart by series and"
-                " time at most. Join the outer levels to one, or use frame.reset_index()."
-            )
-        return data, False
-    if isinstance(data, pd.Series):
-        return data.to_frame("y" if data.name is None else data.name), False
-    refuse_unknown(data)
-    values = _from_list(data) if isinstance(data, (list, tuple)) else np.asarray(data)
-    if np.iscomplexobj(values):
-        raise WrongType("Complex data not supported: the array is complex")
-    if values.ndim == 1:
-        values = values[:, None]
-    if values.ndim != 2:
-        raise WrongType(
-            f"Found array with dim {values.ndim}; rows and columns are needed. Reshape your data"
-        )
-    if values.dtype.kind not in "biufO":
-        raise WrongType(f"the array is {values.dtype}; numbers are needed")
-    columns = [f"y{number}" for number in range(values.shape[1])]
-    return pd.DataFrame(values, columns=columns), True
-
-
-def _from_list(data: Any) -> NDArray[Any]:
-    try:
-        values = np.asarray(data)
-    except ValueError as problem:
-        raise WrongType(f"the list is no table: {problem}") from problem
-    _LOG.info("list of %d rows converted to an array", len(data))
-    # a stray word would make text of all numbers
-    return np.asarray(data, dtype=object) if values.dtype.kind in "US" else values
 
 
 def stamps_of(data: Any, time: str | None = None) -> pd.Index:
@@ -210,52 +171,6 @@ def _sorted_rows(frame: pd.DataFrame, roles: Roles, like: Panel | None, *, array
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     places = Places(named, codes, None if array else stamps, order)
     return Rows(ids, starts, stamps.take(order), order, places)
-
-
-def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:
-    """Number the series of the rows by their sorted names."""
-    values, name = spot.values(frame), spot.name(frame)
-    what = "the series level" if name is None else f"series column {name!r}"
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(values.dtype.categories.dtype)
-    missing = np.asarray(values.isna())
-    if missing.any():
-        raise WrongType(
-            f"{what} has no name in row {int(missing.argmax())} ({int(missing.sum())} such rows)."
-            " Name them or drop them."
-        )
-    if is_text(values):
-        values = values.astype("str")
-    elif values.dtype == np.dtype(object) and infer_dtype(values) == "integer":
-        values = values.astype(np.int64)
-    elif is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype):
-        values = pd.Index(values.to_numpy(dtype=np.int64))
-    else:
-        types = [type(one).__name__ for one in values]
-        other = np.array([one != types[0] for one in types])
-        row = int(np.argmax(other))
-        mixed = f", {types[row]} first in row {row}" if other.any() else ""
-        raise WrongType(
-            f"{what} holds {' and '.join(sorted(set(types)))}{mixed} ({shown(values[row])},"
-            f" {int(other.sum()) or len(types)} such rows); names of series are all text or all"
-            f' whole numbers. Convert it: frame["{name}"] = frame["{name}"].astype("str")'
-        )
-    codes, ids = pd.factorize(values, sort=True)
-    return codes.astype(np.int64), pd.Index(ids)
-
-
-def refuse_other_ids(ids: pd.Index, like: Panel) -> None:
-    """Refuse names of another type: the series 1 and the series '1' are not the same."""
-    if like.layout.series_in != "nowhere" and is_text(ids) != is_text(like.ids):
-        kinds = ("text", "number")[:: 1 if is_text(ids) else -1]
-        name = like.layout.series_name
-        what = "the series level" if name is None else f"series column {name!r}"
-        place = "series" if name is None else f'frame["{name}"]'
-        raise WrongType(
-            f"{what} holds {shown(ids[0])} ({kinds[0]}) here, but {shown(like.ids[0])}"
-            f" ({kinds[1]}) in fit. Convert it:"
-            f' {place} = {place}.astype("{"str" if is_text(like.ids) else "int64"}")'
-        )
 
 
 def same_kind(stamps: pd.Index, like: Panel) -> pd.Index:

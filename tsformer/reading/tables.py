@@ -1,4 +1,4 @@
-"""Tables of other libraries as pandas frames, without a dependency on any of them."""
+"""What a caller has as a pandas frame: tables of other libraries, arrays and lists."""
 
 import logging
 from collections.abc import Sequence
@@ -6,13 +6,42 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from tsformer.errors import WrongType
 
-__all__ = ["as_pandas", "refuse_unknown"]
+__all__ = ["as_frame", "as_pandas", "refuse_unknown"]
 
 _LOG = logging.getLogger("tsformer")
 _CATEGORIES = ("Categorical", "Enum")
+
+
+def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
+    """Take what the caller has as a frame; and whether it was an array."""
+    data = as_pandas(data)
+    if isinstance(data, pd.DataFrame):
+        if data.index.nlevels > 2:
+            raise WrongType(
+                f"the index has {data.index.nlevels} levels; rows are told apart by series and"
+                " time at most. Join the outer levels to one, or use frame.reset_index()."
+            )
+        return data, False
+    if isinstance(data, pd.Series):
+        return data.to_frame("y" if data.name is None else data.name), False
+    refuse_unknown(data)
+    values = _from_list(data) if isinstance(data, (list, tuple)) else np.asarray(data)
+    if np.iscomplexobj(values):
+        raise WrongType("Complex data not supported: the array is complex")
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2:
+        raise WrongType(
+            f"Found array with dim {values.ndim}; rows and columns are needed. Reshape your data"
+        )
+    if values.dtype.kind not in "biufO":
+        raise WrongType(f"the array is {values.dtype}; numbers are needed")
+    columns = [f"y{number}" for number in range(values.shape[1])]
+    return pd.DataFrame(values, columns=columns), True
 
 
 def as_pandas(data: Any) -> Any:
@@ -108,3 +137,13 @@ def _column(values: Any) -> Any:
     objects = np.empty(len(values), dtype=object)
     objects[:] = values.to_list()
     return objects
+
+
+def _from_list(data: Any) -> NDArray[Any]:
+    try:
+        values = np.asarray(data)
+    except ValueError as problem:
+        raise WrongType(f"the list is no table: {problem}") from problem
+    _LOG.info("list of %d rows converted to an array", len(data))
+    # a stray word would make text of all numbers
+    return np.asarray(data, dtype=object) if values.dtype.kind in "US" else values

@@ -121,7 +121,7 @@ class WindowDataset(Dataset[Batch]):
     Examples
     --------
     >>> import numpy as np
-    >>> from tsformer.panels import Panel
+    >>> from tsformer.reading import read_panel
     >>> windows = WindowDataset(read_panel(np.arange(10.0)), context=4, horizon=2)
     >>> len(windows)
     5

@@ -19,9 +19,9 @@ def test_what_options_deal_with_is_a_warning(run: Run, sales: Path) -> None:
     frame = pd.read_csv(sales)
     frame.loc[5, "sold"] = None
     frame.to_csv(sales, index=False)
-    refused = run("check", sales, "--target", "sold")
+    refused = run("check", sales, "--target", "sold", "--missing", "error")
     assert refused.code == 2 and "--missing mask" in refused.out
-    masked = run("check", sales, "--target", "sold", "--missing", "mask")
+    masked = run("check", sales, "--target", "sold")
     assert masked.code == 1
     assert "warning: column 'sold' has no value in 1 of 120 rows" in masked.out
 
@@ -30,7 +30,7 @@ def test_every_error_is_printed(run: Run, sales: Path) -> None:
     frame = pd.read_csv(sales).drop(index=[20])
     frame.loc[5, "sold"] = None
     frame.to_csv(sales, index=False)
-    done = run("check", sales)
+    done = run("check", sales, "--missing", "error", "--gaps", "error")
     assert done.code == 2
     assert "holds NaN" in done.out and "2024-01-20" in done.out
 

@@ -1,5 +1,6 @@
 """The program: its commands, and what it does before and after one of them."""
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments
         What stands after ``tsformer``; by default what the shell passed.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console need not have every letter
+            stream.reconfigure(errors="replace")
     given = sys.argv[1:] if arguments is None else list(arguments)
     sys.exit(exit_code(lambda: app(given, prog_name="tsformer", standalone_mode=False)))
 

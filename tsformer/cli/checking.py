@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from tsformer.cli.exits import cured
-from tsformer.cli.files import read_data
+from tsformer.cli.exits import cured, note, worded
+from tsformer.cli.files import Data, read_data
 from tsformer.cli.options import Format, Roles, Source, grouped
 from tsformer.cli.tables import say
 from tsformer.errors import DatasetError, FrameError
 
-__all__ = ["check"]
+__all__ = ["check", "note_findings"]
 
 
 @grouped
@@ -30,12 +30,29 @@ def check(
     try:
         data = read_data(file, form, roles)
     except (FrameError, DatasetError, OSError) as problem:
-        say(f"error: {cured(str(problem))}")
+        say(f"error: {worded(problem)}")
         raise typer.Exit(2) from problem
     from tsformer.preflight import describe
 
     report = describe(
         data.frame, schema=data.schema, policy=data.policy, horizon=horizon, context=context
     )
-    say(cured(str(report)))
+    say(cured(report.as_options()))
     raise typer.Exit(report.exit_code)
+
+
+def note_findings(data: Data) -> None:
+    """Say what ``check`` would warn of: values that are masked, codes for missing values.
+
+    Raises
+    ------
+    FrameError
+        If the data cannot be read, as ``fit`` would.
+    """
+    from tsformer.preflight.findings import findings
+    from tsformer.reading import read_panel
+
+    panel = read_panel(data.frame, data.schema, data.policy)
+    for finding in findings(panel):
+        if finding.level == "warning":
+            note(finding.as_options())

@@ -19,7 +19,7 @@ from tsformer.errors import (
     TsformerError,
 )
 
-__all__ = ["cured", "exit_code", "note", "one_line"]
+__all__ = ["cured", "exit_code", "note", "one_line", "worded"]
 
 _FAILED = (TrainingFailed, ForecastError, ShapeError)
 _DATA = (TsformerError, MissingDependency, OSError)
@@ -46,7 +46,8 @@ def exit_code(command: Callable[[], Any]) -> int:
 
 def note(message: Any) -> None:
     """Say something on stderr that is not an error."""
-    print(f"note: {one_line(cured(str(message)))}", file=sys.stderr)
+    said = worded(message) if isinstance(message, Exception) else cured(str(message))
+    print(f"note: {one_line(said)}", file=sys.stderr)
 
 
 def one_line(message: str) -> str:
@@ -66,6 +67,18 @@ def cured(message: str) -> str:
     """
     message = _PARSE.sub(_as_format, message).replace("Convert it first: ", "Say so: ")
     return _PART.sub(lambda part: _as_options(part["inside"]), message)
+
+
+def worded(error: Exception) -> str:
+    """What was found, cures as options of the command line, and notes added on the way up."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    message = getattr(error, "message", None)
+    cures = getattr(error, "cures", ())
+    options = (cure.options() for cure in cures)
+    said = [str(error)] if message is None else [message, *filter(None, options)]
+    # what is not yet kept as data is written as options here
+    return cured(" ".join([*said, *getattr(error, "__notes__", ())]))
 
 
 def _as_format(found: "re.Match[str]") -> str:
@@ -92,16 +105,9 @@ def _judged(error: Exception) -> tuple[int, str]:
         return error.exit_code, str(shown())  # type: ignore[attr-defined]
     for kinds, code in (((ParameterError,), 2), (_FAILED, 3), (_DATA, 1)):
         if isinstance(error, kinds):
-            return code, cured(_worded(error))
+            return code, worded(error)
     kind = type(error).__name__
     return 70, f"{kind}: {error} (a defect of tsformer; TSFORMER_DEBUG=1 shows where)"
-
-
-def _worded(error: Exception) -> str:
-    """The message with the notes added on its way up."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return " ".join([str(error), *getattr(error, "__notes__", ())])
 
 
 def _ended(code: int, message: str) -> int:

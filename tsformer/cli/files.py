@@ -10,6 +10,7 @@ import typer
 
 from tsformer.cli.exits import note
 from tsformer.cli.options import Format, Roles
+from tsformer.cli.text_tables import READ_AS_TEXT, read_text_table
 from tsformer.errors import (
     FrameError,
     MissingDependency,
@@ -65,7 +66,7 @@ def read_data(source: str, form: Format, roles: Roles) -> Data:
 
     given: dict[str, Any] = {name: getattr(roles, name) for name in ("missing", "gaps", "short")}
     given["ignore"] = _periods(roles.ignore)
-    policy = Policy()
+    policy = Policy(missing="mask", gaps="mask")  # said by those who forecast
     policy.set_params(**{name: value for name, value in given.items() if value is not None})
     policy.check()
     if Path(source).is_file() or source not in dataset_names():
@@ -87,18 +88,21 @@ def read_data(source: str, form: Format, roles: Roles) -> Data:
 
 
 def read_table(source: str, form: Format) -> "pd.DataFrame":
-    """Read a CSV, TSV or Parquet file; dates in another format than ISO 8601 are parsed."""
+    """Read a text, Excel or Parquet file; dates in another format than ISO 8601 are parsed."""
     path = Path(source)
     if not path.is_file():
         raise UnknownDataset(_not_there(source))
     kind = _kind(path)
     if kind in _PARQUET:
         frame = _read_parquet(path)
-    elif kind in _SEPARATORS:
-        frame = _read_text(path, form.separator or _SEPARATORS[kind], form.decimal)
+    elif kind in READ_AS_TEXT:
+        frame, notes = read_text_table(path, kind, form)
+        for found in notes:
+            note(f"{path.name}: {found}")
     else:
         raise ParameterError(
-            f"{path.name}: its name must end in .csv, .tsv, .txt (also .gz) or .parquet"
+            f"{path.name}: its name must end in .csv, .tsv, .txt, .xlsx, .json, .jsonl (also .gz)"
+            " or .parquet"
         )
     return _parsed(frame, form) if form.time_format is not None else frame
 
@@ -188,25 +192,6 @@ def _kind(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _read_text(path: Path, separator: str, decimal: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    try:
-        frame = pd.read_csv(path, sep=separator, decimal=decimal)
-    except (ValueError, OSError) as problem:  # pandas' own parser errors are ValueErrors
-        raise FrameError(f"{path.name} cannot be read as a table: {problem}") from problem
-    if frame.shape[1] == 1 and ";" in str(frame.columns[0]):
-        raise FrameError(
-            f"{path.name} has one column, {frame.columns[0]!r}: its values seem to be separated by"
-            " ';'. Say so: --separator ';', and --decimal ',' if it has decimal commas."
-        )
-    first = str(frame.columns[0])
-    if first == "Unnamed: 0" and frame[first].tolist() == list(range(len(frame))):
-        note(f"the first column of {path.name} has no name and counts the rows: left out")
-        frame = frame.drop(columns=first)
-    return frame
-
-
 def _read_parquet(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
@@ -229,7 +214,14 @@ def _parsed(frame: "pd.DataFrame", form: Format) -> "pd.DataFrame":
         raise ParameterError("--time-format: no column holds dates as text; name it with --time")
     if name not in frame:
         return frame  # the schema says so, with the columns there are
-    stamps = pd.to_datetime(frame[name].astype("str"), format=form.time_format, errors="coerce")
+    try:
+        text = frame[name].astype("str")
+        stamps = pd.to_datetime(text, format=form.time_format, errors="coerce")
+    except (ValueError, TypeError) as problem:
+        raise ParameterError(
+            f"--time-format {form.time_format!r} cannot be used: {problem}. Quarters, weeks,"
+            " months and seconds since 1970 are read without it."
+        ) from problem
     bad = stamps.isna()
     if bad.any():
         row = int(bad.to_numpy().argmax())

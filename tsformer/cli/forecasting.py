@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tsformer.cli.checking import note_findings
 from tsformer.cli.files import check_output, check_table, read_data, read_table, write_table
 from tsformer.cli.forecasters import build_forecaster, read_quantiles
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
@@ -13,7 +14,8 @@ from tsformer.cli.tables import describe_data, describe_fit, print_facts, print_
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tsformer.cli.files import Data
+    from tsformer.cli.checking import note_findings
+from tsformer.cli.files import Data
 
 __all__ = ["fit", "forecast", "predict"]
 
@@ -57,6 +59,7 @@ def forecast(
         check_output(path, force=force, inputs=(file, future), default=path == usual)
     data = read_data(file, form, roles)
     forecaster = build_forecaster(data, horizon, model, training__max_time=_SECONDS)
+    note_findings(data)
     forecaster.fit(data.frame)
     ahead = None if future is None else read_table(future, form)
     made = forecaster.predict(future=ahead, quantiles=levels)
@@ -92,6 +95,7 @@ def fit(
     check_output(save, force=force, inputs=(file,))
     data = read_data(file, form, roles)
     forecaster = build_forecaster(data, horizon, model)
+    note_findings(data)
     forecaster.fit(data.frame)
     save_forecaster(forecaster, save, overwrite=force)
     print_facts({**describe_data(data, forecaster), **describe_fit(forecaster)})

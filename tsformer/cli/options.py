@@ -17,7 +17,7 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A .csv, .tsv (also .gz) or .parquet file, or the name of a data set.",
+        help="A .csv, .tsv, .xlsx, .jsonl (also .gz) or .parquet file, or a data set's name.",
         show_default=False,
     ),
 ]
@@ -53,8 +53,23 @@ class Format:
     time_format: Annotated[
         str | None, _file("How its dates are written, such as '%d.%m.%Y'; ISO 8601 needs none.")
     ] = None
-    separator: Annotated[str | None, _file("What stands between values, such as ';'.")] = None
-    decimal: Annotated[str, _file("Decimal mark, such as ','.")] = "."
+    separator: Annotated[
+        str | None, _file("What stands between values, such as ';'; found by itself.")
+    ] = None
+    decimal: Annotated[str | None, _file("Decimal mark, such as ','; found by itself.")] = None
+    thousands: Annotated[
+        str | None, _file("Mark between thousands, such as '.'; found by itself.")
+    ] = None
+    encoding: Annotated[
+        str | None, _file("Encoding of a text file, such as cp1252; found by itself.")
+    ] = None
+    na: Annotated[
+        Words, _file("A text that stands for an empty value; may be repeated.", metavar="TEXT")
+    ] = None
+    skip_rows: Annotated[int | None, _file("Lines to leave out at the top.", min=0)] = None
+    comment: Annotated[str | None, _file("What lines to leave out begin with, such as '#'.")] = None
+    no_header: Annotated[bool, _file("The first row holds values, not names.")] = False
+    sheet: Annotated[str | None, _file("Sheet of an Excel file; the first, if none.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

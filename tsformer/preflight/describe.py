@@ -51,11 +51,19 @@ class Description:
         return 2 if "error" in levels else 1 if "warning" in levels else 0
 
     def __str__(self) -> str:
+        return self._report([one.text for one in self.findings])
+
+    def as_options(self) -> str:
+        """The report with options of the command line where it would show Python."""
+        return self._report([one.as_options() for one in self.findings])
+
+    def _report(self, texts: list[str]) -> str:
+        """Facts, the findings in these words, and whether ``fit`` takes the data."""
         width = max((len(name) for name in self.facts), default=0)
         lines = [f"{name:<{width}}  {value}" for name, value in self.facts.items()]
         if self.findings:
             lines.append("")
-        lines += [f"{one.level}: {one.text}" for one in self.findings]
+        lines += [f"{one.level}: {text}" for one, text in zip(self.findings, texts, strict=True)]
         lines += ["", _VERDICTS[self.exit_code]]
         return "\n".join(lines).lstrip("\n")
 
@@ -113,7 +121,7 @@ def describe(
     clean: fit takes it as it is
     """
     panel, errors = read_on(data, schema, policy or Policy())
-    found = [Finding("error", str(error)) for error in errors]
+    found = [Finding("error", error.message, error.cures) for error in errors]
     if panel is None:
         return Description({}, tuple(found), _series(None))
     found += findings(panel) + named_rows(data, panel)
@@ -122,7 +130,7 @@ def describe(
     try:
         facts |= _cost(panel, steps, context, model, found)
     except FrameError as error:
-        found.append(Finding("error", str(error)))
+        found.append(Finding("error", error.message, error.cures))
     ranked = sorted(found, key=lambda one: ("error", "warning", "note").index(one.level))
     return Description(facts, tuple(ranked), _series(panel))
 

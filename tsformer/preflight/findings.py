@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
+from tsformer.cures import Cure
 from tsformer.panels import Panel
 from tsformer.panels.naming import shown
 from tsformer.reading.repeats import is_name
@@ -33,12 +34,30 @@ class Finding(NamedTuple):
     ----------
     level
         ``"error"``: ``fit`` refuses it. ``"warning"``: it is dealt with, or odd. ``"note"``.
-    text
-        What was found, where, how often, and what to do.
+    message
+        What was found, where and how often.
+    cures
+        What can be done.
+
+    Examples
+    --------
+    >>> finding = Finding("error", "rows are absent.", (Cure("Mask", {"policy__gaps": "mask"}),))
+    >>> finding.text, finding.as_options()
+    ('rows are absent. Mask: policy=Policy(gaps="mask").', 'rows are absent. Mask: --gaps mask.')
     """
 
     level: Literal["error", "warning", "note"]
-    text: str
+    message: str
+    cures: tuple[Cure, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The message, with cures as lines of Python."""
+        return " ".join([self.message, *(cure.python() for cure in self.cures)])
+
+    def as_options(self) -> str:
+        """The message, with cures as options of the command line."""
+        return " ".join([self.message, *filter(None, (cure.options() for cure in self.cures))])
 
 
 def findings(panel: Panel) -> list[Finding]:
@@ -112,10 +131,18 @@ def _codes(panel: Panel) -> Iterator[Finding]:
                     "warning",
                     f"column {name!r} holds {code:g} in {int(same.sum()):,} rows, first"
                     f" {_place(panel, row)}, far from all other values ({rest.min():g} to"
-                    f" {rest.max():g}): probably a code for a missing value. Mask it:"
-                    f' frame["{name}"] = frame["{name}"].replace({code:g}, float("nan")), and'
-                    ' policy=Policy(missing="mask")',
+                    f" {rest.max():g}): probably a code for a missing value.",
+                    (_without(name, code),),
                 )
+
+
+def _without(name: str, code: float) -> Cure:
+    return Cure(
+        "Mask it",
+        code=f'frame["{name}"] = frame["{name}"].replace({code:g}, float("nan")), and'
+        ' policy=Policy(missing="mask")',
+        option=f"--na {code:g} --missing mask",
+    )
 
 
 def _constant(panel: Panel) -> Iterator[Finding]:

@@ -305,7 +305,7 @@ def test_what_is_masked_may_be_anything(model, scaling):
             for weight in network.parameters():
                 if not weight.any():  # what starts at 0 would hide what it is multiplied with
                     weight.normal_(std=0.3)
-        network.prepare([batch], [batch], WindowScaling(scaling))
+        network.prepare([batch], [batch], WindowScaling(scaling).normaliser)
         module = ForecastModule(network, network.head, scaling=scaling)
 
     def forecast_and_loss(batch):

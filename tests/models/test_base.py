@@ -16,8 +16,8 @@ from tsformer.models import (
     PatchTransformer,
     Recurrent,
     Transformer,
-    WindowScaling,
 )
+from tsformer.models.scaling import StandardNormaliser
 from tsformer.windows import Sizes
 
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 1}
@@ -79,10 +79,10 @@ each_head = pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
 
 
 def forecast(network, batch):
-    """As the library does: standardise by window, forecast, restore."""
-    standardised, location, scale = WindowScaling()(batch)
+    """As the library does: normalise by window, forecast, restore."""
+    seen = StandardNormaliser().normalise(batch)
     with torch.no_grad():
-        return network.head.restore(network(standardised), location, scale)
+        return network.head.restore(network(seen), seen.location, seen.scale)
 
 
 def rows(batch, chosen):
@@ -168,8 +168,7 @@ def test_evaluation_is_deterministic_and_draws_nothing(model, build, make_batch)
 @each_head
 def test_supervision_fits_the_loss(model, sizes, head, build, make_batch):
     network, batch = build(model, sizes, head).train(), make_batch(sizes, gaps=True)
-    standardised, _, _ = WindowScaling()(batch)
-    raw, target, weight = network.supervise(standardised)
+    raw, target, weight = network.supervise(StandardNormaliser().normalise(batch))
     assert raw.shape[:-1] == target.shape == weight.shape
     assert raw.shape[-1] == head.width
     # what is predicted inside the context stands before the future
@@ -199,7 +198,7 @@ def test_a_fresh_network_with_a_skip_forecasts_as_ridge_does(name, head, make_ba
     train, validation = [make_batch(sizes, rows=40)], [make_batch(sizes, rows=20, seed=1)]
     network = model.build(sizes, head).eval()
     assert network.skip.weight.eq(0).all()
-    network.prepare(train, validation, WindowScaling())
+    network.prepare(train, validation, StandardNormaliser())
     assert network.skip.weight.ne(0).any()
     batch = make_batch(sizes, seed=2)
     ridge = network.skip(batch.past_target, batch.past_observed)
@@ -214,7 +213,7 @@ def test_a_fresh_network_with_a_skip_forecasts_as_ridge_does(name, head, make_ba
 def test_preparing_without_validation_is_possible(model, make_batch):
     sizes = SIZES["plain"]
     network = model.build(sizes, Quantiles())
-    network.prepare([make_batch(sizes, rows=40)], [], WindowScaling())
+    network.prepare([make_batch(sizes, rows=40)], [], StandardNormaliser())
     assert network(make_batch(sizes)).isfinite().all()
 
 

@@ -3,7 +3,7 @@
 import copy
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from tsformer.estimators.naive import usable_season
 from tsformer.estimators.persistence import savable
 from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
-from tsformer.estimators.scaling import SCALINGS, Scaling
+from tsformer.estimators.scaling import ForecasterScaling, column_scales, window_kind
 from tsformer.estimators.short import long_enough, padded, without_short
 from tsformer.estimators.skill import skill
 from tsformer.heads import Head, Quantiles
@@ -27,7 +27,7 @@ from tsformer.panels.chain import apply_all, fit_all
 from tsformer.params import KW_ONLY, param, params
 from tsformer.reading import read_panel
 from tsformer.training import Training
-from tsformer.windows import PanelScales, WindowDataset, bend, unbend
+from tsformer.windows import PanelScales, WindowDataset
 
 if TYPE_CHECKING:
     from tsformer.training import ForecastModule, WindowDataModule
@@ -116,14 +116,14 @@ class Forecaster(PanelForecaster):
     policy: Policy | None = param(
         "What to do with missing values; None refuses them.", default=None, part=Policy
     )
-    scaling: Scaling = param(
+    scaling: ForecasterScaling = param(
         "By training rows: 'series' (mean and deviation of each), 'global' (of all), 'robust'"
         " (median and quartiles of each), 'none'. 'window' standardises each window of the scaled"
-        " series by its own context, 'last' measures it from its last value, 'asinh' bends it"
-        " before, by the asinh of its distance from the median in median deviations: for spikes,"
-        " negatives and a level that drifts. Losses are then of bent values.",
+        " series by its own context, 'last' measures it from its last value, 'asinh' standardises"
+        " the asinh of its distance from the median in median deviations: for spikes, negatives and"
+        " a level that drifts. Losses are then of asinh values.",
         default="window",
-        choices=tuple(SCALINGS),
+        choices=get_args(ForecasterScaling),
     )
     transforms: Transform | tuple[Transform, ...] | list[Transform] | None = param(
         "What happens to the targets before scaling and is undone after it: Asinh(), Log1p(),"
@@ -219,8 +219,7 @@ class Forecaster(PanelForecaster):
             gap=self.gap_,
             lags=self.lags_,
             edges=self.edges_,
-            bent=SCALINGS[self.scaling].bent,
-            scaling=SCALINGS[self.scaling].series,
+            scaling=column_scales(self.scaling),
             sampling=self._settings.sampling,
             stride=self._settings.stride,
             batch_size=self._settings.batch_size,
@@ -250,7 +249,7 @@ class Forecaster(PanelForecaster):
 
     def _window_scaling(self) -> WindowScaling:
         lagged = len(self.lags_) * len(self.schema_.target or ())
-        return WindowScaling(SCALINGS[self.scaling_].window, lagged=lagged)
+        return WindowScaling(window_kind(self.scaling_), lagged=lagged)
 
     def _validation_rows(self, panel: Panel) -> Integers:
         from tsformer.training import validation_rows
@@ -298,22 +297,20 @@ class Forecaster(PanelForecaster):
             edges=self.edges_,
             scales=scales,
         )
-        standardise, bent = self._window_scaling(), SCALINGS[self.scaling_].bent
+        scaling = self._window_scaling()
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             origins = origins + added
             batch = windows.gather(torch.from_numpy(series), torch.from_numpy(origins))
-            if bent:
-                batch, middle, spread = bend(batch, lagged=standardise.lagged)
             with torch.no_grad():
-                standardised, location, scale = standardise(batch)
-                raw = self.head_.restore(self.network_(standardised), location, scale)
+                batch = scaling.in_loss_units(batch)
+                seen = scaling.normaliser.normalise(batch)
+                raw = self.head_.restore(self.network_(seen), seen.location, seen.scale)
                 point = self.head_.point(raw)[..., None]
                 both = torch.cat([point, self.head_.quantiles(raw, levels)], dim=-1)
-            if bent:
-                both = unbend(both, middle.unsqueeze(-1), spread.unsqueeze(-1))
+                both = scaling.in_panel_units(both, batch)
             # targets last, as their scales are
             levelwise = scales.target.restore(np.moveaxis(both.numpy(), -1, 1), series)
             values = undo(np.moveaxis(levelwise, 1, -1), series, origins)
@@ -326,7 +323,7 @@ class Forecaster(PanelForecaster):
         places = self._tail.ids.get_indexer(panel.ids).astype(np.int64)
         if (places >= 0).all():
             return self.scales_.match(places, self.scales_)
-        kind = SCALINGS[self.scaling_].series
+        kind = column_scales(self.scaling_)
         if kind == "global":  # one for all
             return self.scales_.match(np.zeros_like(places), self.scales_)
         return self.scales_.match(places, PanelScales.fit(panel, ends, kind=kind))

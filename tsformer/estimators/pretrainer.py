@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from tsformer.errors import ParameterError
 from tsformer.estimators.defaults import default_context
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.scaling import SCALINGS
+from tsformer.estimators.scaling import column_scales, window_kind
 from tsformer.heads import Head, Quantiles
-from tsformer.models import Architecture, MaskedTransformer
+from tsformer.models import Architecture, MaskedTransformer, WindowScaling
 from tsformer.models.masked import MaskedNetwork, Rebuilding
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, param, params
@@ -213,7 +213,7 @@ class MaskedPretrainer(Learner):
             context=self.context_,
             horizon=self.horizon,
             batch_size=settings.batch_size,
-            scaling=SCALINGS[self.scaling].series,
+            scaling=column_scales(self.scaling),
             sampling=settings.sampling,
             stride=settings.stride,
             validation=validation,
@@ -222,12 +222,12 @@ class MaskedPretrainer(Learner):
         bare = copy.deepcopy(self.model_).set_params(skip=False)
         built = build_network(bare, data.sizes, self.head_, random_state=seed)
         network = cast(MaskedNetwork, built)
-        window = SCALINGS[self.scaling].window
+        windows = WindowScaling(window_kind(self.scaling))
         module = ForecastModule(
-            Rebuilding(network, self.share, window),
+            Rebuilding(network, self.share, windows.normaliser),
             self.head_,
             settings,
-            scaling=window,
+            scaling=windows,
             random_state=seed,
         )
         train(module, data, settings)

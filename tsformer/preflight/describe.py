@@ -221,13 +221,14 @@ def _epoch_seconds(windows: WindowDataset, model: Architecture) -> float:
         network, head = model.build(windows.sizes, Quantiles()), Quantiles()
         if not any(one.requires_grad for one in network.parameters()):
             return 0.0
-        seconds = []
+        seconds, normaliser = [], WindowScaling().normaliser
         for _ in range(2):
             batch = windows.__getitems__(range(min(size, len(windows))))
             began = time.perf_counter()
-            standardised, location, scale = WindowScaling("window")(batch)
-            raw, target, weight = network.supervise(standardised)
-            loss = head.loss(head.restore(raw, location, scale), target * scale + location, weight)
+            normalised = normaliser.normalise(batch)
+            raw, target, weight = network.supervise(normalised)
+            raw = head.restore(raw, normalised.location, normalised.scale)
+            loss = head.loss(raw, normaliser.restore(target, normalised), weight)
             if loss.requires_grad:
                 torch.autograd.backward(loss)
             seconds.append(time.perf_counter() - began)

@@ -38,7 +38,7 @@ class WindowDataModule(pl.LightningDataModule):
         Steps before and after an origin.
     batch_size
         Windows a batch.
-    gap, lags, edges, bent
+    gap, lags, edges
         How windows are cut; see ``WindowDataset``.
     scaling
         How columns are scaled by the training rows; see ``Scales.fit``.
@@ -79,7 +79,6 @@ class WindowDataModule(pl.LightningDataModule):
         gap: int = 0,
         lags: Sequence[int] = (),
         edges: Sequence[int] = (),
-        bent: bool = False,
         scaling: ScalesKind = "series",
         sampling: Literal["windows", "series"] = "windows",
         validation: float | int | str | Integers | None = "auto",
@@ -105,7 +104,7 @@ class WindowDataModule(pl.LightningDataModule):
             raise _too_short(panel, self.ends, context + gap, horizon, stride)
         self.scales = PanelScales.fit(panel, self.ends, kind=scaling)
         self.train = WindowDataset(
-            panel, scales=self.scales, index=index, lags=lags, edges=edges, bent=bent, **cut
+            panel, scales=self.scales, index=index, lags=lags, edges=edges, **cut
         )
         begin = np.where(rows > 0, self.ends, panel.lengths)
         judged = WindowIndex.of_rows(panel.starts, begin=begin, **cut, **phase)

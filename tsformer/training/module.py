@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, Transformer, WindowScaling
-from tsformer.nn.scaling import Scaling
+from tsformer.models.scaling import WindowKind
 from tsformer.training.callbacks import BestWeights
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
@@ -40,7 +40,8 @@ class ForecastModule(pl.LightningModule):
     training
         Learning rate, schedule, patience and the like; ``Training()`` by default.
     scaling
-        ``"window"`` standardises each window by its own context; a ``WindowScaling`` says more.
+        How windows are normalised by their own context; see ``WindowScaling``, which takes lags,
+        too.
     random_state
         Seed of all noise in training.
     """
@@ -51,16 +52,14 @@ class ForecastModule(pl.LightningModule):
         head: Head,
         training: Training | None = None,
         *,
-        scaling: Scaling | WindowScaling = "window",
+        scaling: WindowKind | WindowScaling = "window",
         random_state: int = 0,
     ) -> None:
         super().__init__()
         self.network = network
         self.head = head
         self.training_settings = training or Training()
-        self.scale_windows = (
-            scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
-        )
+        self.scaling = scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
         self.random_state = random_state
         self.best = BestWeights(patience=self.training_settings.patience)
         self.history: list[dict[str, float]] = []
@@ -96,8 +95,10 @@ class ForecastModule(pl.LightningModule):
 
     def forward(self, batch: Batch) -> Tensor:
         """Raw forecasts (batch, horizon, target, width) in the panel's units."""
-        standardised, location, scale = self.scale_windows(batch)
-        return self.head.restore(self.network(standardised), location, scale)
+        in_loss_units = self.scaling.in_loss_units(batch)
+        normalised = self.scaling.normaliser.normalise(in_loss_units)
+        raw = self.head.restore(self.network(normalised), normalised.location, normalised.scale)
+        return self.scaling.in_panel_units(raw, in_loss_units).to(raw.dtype)
 
     def on_train_start(self) -> None:
         """Fit what has a closed form, and let the weights so far compete as epoch 0."""
@@ -124,9 +125,9 @@ class ForecastModule(pl.LightningModule):
         validation = _Moved(self.trainer.val_dataloaders or [], self.device)
         with seeded(self.random_state, -1, device=self.device), torch.no_grad():
             self.network.prepare(
-                _Moved(train, self.device),
-                _Moved(validation or [], self.device),
-                self.scale_windows,
+                _InLossUnits(train, self.scaling),
+                _InLossUnits(validation, self.scaling),
+                self.scaling.normaliser,
             )
             self.eval()
             with self.trainer.precision_plugin.val_step_context():  # judged as later epochs are
@@ -143,7 +144,7 @@ class ForecastModule(pl.LightningModule):
         self._epoch_began = time.monotonic()
 
     def training_step(self, batch: Batch, batch_index: int) -> Tensor:
-        """Loss of one batch, in the panel's units."""
+        """Loss of one batch, in the panel's units or, with ``scaling="asinh"``, of asinh values."""
         with seeded(self.random_state, self.global_step, device=self.device):
             loss = self._loss(batch, "train")
         if not torch.isfinite(loss):
@@ -235,11 +236,12 @@ class ForecastModule(pl.LightningModule):
                 call(dict(row))
 
     def _loss(self, batch: Batch, stage: str) -> Tensor:
-        standardised, location, scale = self.scale_windows(batch)
-        raw, target, weight = self.network.supervise(standardised)
-        # in the panel's units: standardised windows would let flat ones dominate
-        raw = self.head.restore(raw, location, scale)
-        target = target * scale + location
+        normaliser = self.scaling.normaliser
+        normalised = normaliser.normalise(self.scaling.in_loss_units(batch))
+        raw, target, weight = self.network.supervise(normalised)
+        # restored first: in normalised units flat windows would dominate
+        raw = self.head.restore(raw, normalised.location, normalised.scale)
+        target = normaliser.restore(target, normalised)
         loss = self.head.loss(raw, target, weight)
         counted = weight.sum()
         self._sums[stage].append(torch.stack([loss.detach() * counted, counted]))
@@ -274,7 +276,7 @@ class InformerModule(ForecastModule):
         *,
         head: Head | None = None,
         training: Training | None = None,
-        scaling: Scaling = "window",
+        scaling: WindowKind = "window",
         random_state: int = 0,
     ) -> None:
         head = head or Quantiles()
@@ -302,7 +304,7 @@ class TransformerModule(ForecastModule):
         *,
         head: Head | None = None,
         training: Training | None = None,
-        scaling: Scaling = "window",
+        scaling: WindowKind = "window",
         random_state: int = 0,
     ) -> None:
         head = head or Quantiles()
@@ -336,6 +338,16 @@ def _parameter_groups(network: nn.Module, settings: Training) -> list[dict[str, 
         }
         for rate, members in groups.items()
     ]
+
+
+class _InLossUnits:
+    """Batches in the units of the loss; may be iterated more than once."""
+
+    def __init__(self, batches: Iterable[Batch], scaling: WindowScaling) -> None:
+        self.batches, self.scaling = batches, scaling
+
+    def __iter__(self) -> Iterator[Batch]:
+        return map(self.scaling.in_loss_units, self.batches)
 
 
 class _Moved:

@@ -2,10 +2,15 @@
 
 from typing import Literal
 
-from tsformer.models.scaling import WindowKind
-from tsformer.panels.scales import ScalesKind
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["ForecasterScaling", "column_scales", "window_kind"]
+from tsformer.models.scaling import WindowKind
+from tsformer.panels import Panel
+from tsformer.panels.scales import ScalesKind
+from tsformer.windows import PanelScales
+
+__all__ = ["ForecasterScaling", "column_scales", "scales_at", "window_kind"]
 
 ForecasterScaling = Literal["window", "last", "asinh", "series", "global", "robust", "none"]
 
@@ -38,3 +43,26 @@ def window_kind(scaling: ForecasterScaling) -> WindowKind:
             return scaling
         case _:
             return "none"
+
+
+def scales_at(
+    places: NDArray[np.int64],
+    fitted: PanelScales,
+    panel: Panel,
+    ends: NDArray[np.int64],
+    kind: ScalesKind,
+) -> PanelScales:
+    """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far.
+
+    Parameters
+    ----------
+    places
+        (series,) where each series of the panel stands among those fitted; -1 if it does not.
+    ends
+        (series,) how many rows of each may be looked at.
+    """
+    if (places >= 0).all():
+        return fitted.match(places, fitted)
+    if kind == "global":  # one for all
+        return fitted.match(np.zeros_like(places), fitted)
+    return fitted.match(places, PanelScales.fit(panel, ends, kind=kind))

@@ -213,6 +213,6 @@ def test_with_asinh_the_loss_is_of_asinh_values(spiky):
 
 
 @pytest.mark.parametrize("kind", ["series", "standard", None])
-def test_unknown_kinds_are_named(kind):
+def test_unknown_kinds_are_named(kind, unchecked):
     with pytest.raises(ParameterError, match=f"scaling={kind!r} is unknown; use 'window', 'last'"):
         WindowScaling(kind)

@@ -20,6 +20,7 @@ from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, param, params
 from tsformer.reading import read_panel
 from tsformer.training import Training
+from tsformer.training.budget import Budget
 
 if TYPE_CHECKING:
     from tsformer.training import ForecastModule
@@ -141,6 +142,8 @@ class MaskedPretrainer(Learner):
         What ``None`` became.
     history_ : DataFrame
         One row an epoch: ``epoch, train_loss, validation_loss, seconds``; losses of hidden steps.
+    cut_short_ : str
+        What ``training__max_time`` cut short, empty if nothing.
 
     Examples
     --------
@@ -205,19 +208,20 @@ class MaskedPretrainer(Learner):
         """
         self.check()
         fitted = self._unfitted()
-        fitted._learn(read_panel(data, self.schema, self.policy))
+        budget = Budget((self.training or _patiently()).max_time)
+        fitted._learn(read_panel(data, self.schema, self.policy), budget)
         return self._adopt(fitted)
 
-    def _learn(self, panel: Panel) -> None:
+    def _learn(self, panel: Panel, budget: Budget) -> None:
         self.schema_, self.cutoff_ = panel.schema, panel.stamps.max()
         self.head_ = copy.deepcopy(self.head) or Quantiles()
         self.context_ = self.context or default_context(panel, self.horizon)
         self.model_ = copy.deepcopy(self.model) or MaskedTransformer()
-        module = self._train(panel, self.training or _patiently())
-        columns = ["epoch", "train_loss", "validation_loss", "seconds"]
-        self.history_ = pd.DataFrame(module.history, columns=columns).astype({"epoch": int})
+        module = self._train(panel, self.training or _patiently(), budget)
+        self.history_ = module.history_frame()
+        self.cut_short_ = budget.said()
 
-    def _train(self, panel: Panel, settings: Training) -> "ForecastModule":
+    def _train(self, panel: Panel, settings: Training, budget: Budget) -> "ForecastModule":
         from tsformer.training import ForecastModule, WindowDataModule, build_network, train
 
         seed, validation = self.random_state, settings.validation
@@ -248,7 +252,7 @@ class MaskedPretrainer(Learner):
             scaling=window,
             random_state=seed,
         )
-        train(module, data, settings)
+        train(module, data, settings, budget)
         tensors = {name: one.detach().cpu().clone() for name, one in network.state_dict().items()}
         self.weights_ = PretrainedWeights(copy.deepcopy(self.model_), tensors, self.cutoff_)
         return module

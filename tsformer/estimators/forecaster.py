@@ -2,7 +2,6 @@
 
 import copy
 import logging
-import warnings
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -10,7 +9,8 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tsformer.errors import ParameterError
+from tsformer.cures import warn
+from tsformer.errors import NoSkill, ParameterError
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.estimators.naive import usable_season
@@ -199,7 +199,7 @@ class Forecaster(PanelForecaster):
             self._refit(panel, transforms, budget)
         self.cut_short_ = budget.said()
         if self.skill_ < 0:
-            warnings.warn(_NO_SKILL.format(self.model_, self.skill_), stacklevel=3)
+            warn(NoSkill(_NO_SKILL.format(self.model_, self.skill_)))
 
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""
@@ -299,6 +299,11 @@ class Forecaster(PanelForecaster):
     def _memory(self) -> int:
         """Rows before the first one to forecast that transforms look back at."""
         return sum(one.memory for one in self.transforms_)
+
+    def warn_of_look_ahead(self) -> None:
+        """Warn if the weights started from ones that have seen rows after ``cutoff_``."""
+        if self.start is not None:
+            self.start.warn_before(self.cutoff_)
 
     def _ready(self, panel: Panel) -> Panel:
         return long_enough(panel, max(self.context_, self._memory - self.gap_))

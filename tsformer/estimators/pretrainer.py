@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import pandas as pd
 from torch import Tensor, nn
 
-from tsformer.errors import ParameterError
+from tsformer.cures import Cure, warn
+from tsformer.errors import LookAhead, ParameterError
 from tsformer.estimators.defaults import default_context
 from tsformer.estimators.learning import Learner
 from tsformer.estimators.scaling import column_scales, window_kind
@@ -50,10 +51,13 @@ class PretrainedWeights:
         The hyper-parameters of the network it comes from.
     tensors : dict
         Its weights by name.
+    cutoff : Timestamp, int or None
+        The last stamp that pretraining has seen; None where that is not known.
     """
 
     model: Architecture
     tensors: dict[str, Tensor]
+    cutoff: Any = None
 
     def __repr__(self) -> str:
         numbers = sum(tensor.numel() for tensor in self.tensors.values())
@@ -92,6 +96,17 @@ class PretrainedWeights:
         log.info("%d of %d tensors start from pretrained ones", len(fitting), len(state))
         return len(fitting)
 
+    def warn_before(self, end: Any) -> None:
+        """Warn that scores after a fit's ``end`` are too good, if pretraining saw more."""
+        if _is_later(self.cutoff, end):
+            warn(
+                LookAhead(
+                    f"start: the weights are pretrained on rows up to {self.cutoff}, this fit ends"
+                    f" at {end}: a score of what comes in between is too good.",
+                    Cure(f"Pretrain on rows up to {end}, or score what comes after {self.cutoff}"),
+                )
+            )
+
     def _refuse_other(self, model: Architecture) -> None:
         own, other = type(self.model).__name__, type(model).__name__
         if type(model) is not type(self.model):
@@ -118,6 +133,9 @@ class MaskedPretrainer(Learner):
     ----------
     weights_ : PretrainedWeights
         What a forecaster starts from.
+    cutoff_ : Timestamp or int
+        The last stamp ``fit`` has seen; ``weights_`` carry it, so that scores of earlier rows, such
+        as those of the first fold of a backtest, warn.
     schema_ : Schema
         The roles of all columns, as resolved by ``fit``.
     model_, head_, context_
@@ -195,7 +213,7 @@ class MaskedPretrainer(Learner):
         return self._adopt(fitted)
 
     def _learn(self, panel: Panel, budget: Budget) -> None:
-        self.schema_ = panel.schema
+        self.schema_, self.cutoff_ = panel.schema, panel.stamps.max()
         self.head_ = copy.deepcopy(self.head) or Quantiles()
         self.context_ = self.context or default_context(panel, self.horizon)
         self.model_ = copy.deepcopy(self.model) or MaskedTransformer()
@@ -236,5 +254,14 @@ class MaskedPretrainer(Learner):
         )
         train(module, data, settings, budget)
         tensors = {name: one.detach().cpu().clone() for name, one in network.state_dict().items()}
-        self.weights_ = PretrainedWeights(copy.deepcopy(self.model_), tensors)
+        self.weights_ = PretrainedWeights(copy.deepcopy(self.model_), tensors, self.cutoff_)
         return module
+
+
+def _is_later(stamp: Any, other: Any) -> bool:
+    """Whether a stamp is later; wall time counts where only one of them has a zone."""
+    if isinstance(stamp, pd.Timestamp) != isinstance(other, pd.Timestamp) or stamp is None:
+        return False  # row numbers and dates cannot be compared
+    if isinstance(stamp, pd.Timestamp) and (stamp.tz is None) != (other.tz is None):
+        return bool(stamp.tz_localize(None) > other.tz_localize(None))
+    return bool(stamp > other)

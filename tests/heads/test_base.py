@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import registry
 import torch
 from sklearn.base import clone
 
@@ -10,14 +11,7 @@ from tsformer import heads
 from tsformer.heads import Head
 from tsformer.heads.base import weighted_mean
 
-HEADS = [
-    heads.Point("absolute"),
-    heads.Point("squared"),
-    heads.Point("huber"),
-    heads.Quantiles(),
-    heads.Quantiles((0.5,)),
-    heads.Quantiles((0.1, 0.8)),
-]
+HEADS = [head for row in registry.HEADS for head in row.values]
 every_head = pytest.mark.parametrize("head", HEADS, ids=str)
 
 
@@ -30,11 +24,8 @@ def levels_of(head):
 
 
 def test_every_public_head_is_here():
-    public = {getattr(heads, name) for name in heads.__all__}
-    concrete = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Head)} - {
-        Head
-    }
-    assert {type(head) for head in HEADS} == concrete
+    assert {type(head) for head in HEADS} == registry.public(heads, Head)
+    assert {row.kind for row in registry.HEADS} == registry.public(heads, Head)
 
 
 @every_head

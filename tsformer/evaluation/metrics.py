@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from tsformer.errors import ParameterError
 
-__all__ = ["METRICS", "Metric", "Observed", "Statistic", "Totals", "checked_metrics"]
+__all__ = [
+    "METRICS",
+    "PUBLISHED",
+    "USUAL",
+    "Metric",
+    "Observed",
+    "Statistic",
+    "Totals",
+    "checked_metrics",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,6 +107,8 @@ class Metric:
         How many quantile levels it needs at least.
     error
         Whether lower is better.
+    label
+        What a printed table calls it; its name in ``METRICS``, if empty.
     """
 
     doc: str
@@ -106,6 +117,7 @@ class Metric:
     root: bool = False
     levels: int = 0
     error: bool = True
+    label: str = ""
 
     def value(self, sums: dict[Statistic | None, Floats]) -> Floats:
         """The metric from sums of its statistics; ``sums[None]`` counts. NaN over nothing."""
@@ -116,29 +128,48 @@ class Metric:
 
 
 METRICS: dict[str, Metric] = {
-    "mae": Metric("mean absolute error, in the data's unit", absolute_error),
-    "mse": Metric("mean squared error, in the data's unit squared", squared_error),
-    "rmse": Metric("root of the mean squared error, in the data's unit", squared_error, root=True),
+    "mae": Metric("mean absolute error, in the data's unit", absolute_error, label="MAE"),
+    "mse": Metric("mean squared error, in the data's unit squared", squared_error, label="MSE"),
+    "rmse": Metric(
+        "root of the mean squared error, in the data's unit",
+        squared_error,
+        root=True,
+        label="RMSE",
+    ),
     "mase": Metric(
         "mean absolute error over that of one-step seasonal persistence on training rows",
         naive_error,
+        label="MASE",
     ),
-    "wape": Metric("sum of absolute errors over sum of |actual|", absolute_error, absolute_truth),
-    "pinball": Metric("mean pinball loss over all levels, in the data's unit", pinball, levels=1),
+    "wape": Metric(
+        "sum of absolute errors over sum of |actual|", absolute_error, absolute_truth, label="WAPE"
+    ),
+    "pinball": Metric(
+        "mean pinball loss over all levels, in the data's unit", pinball, levels=1, label="pinball"
+    ),
     "coverage": Metric(
         "share of actuals between the lowest and the highest quantile",
         inside,
         levels=2,
         error=False,
+        label="coverage",
     ),
     "scaled_mae": Metric(
         "mean absolute error in standard deviations of each column's training rows",
         deviation_error,
+        label="MAE (scaled)",
     ),
     "scaled_mse": Metric(
-        "mean squared error in variances of each column's training rows", squared_deviation_error
+        "mean squared error in variances of each column's training rows",
+        squared_deviation_error,
+        label="MSE (scaled)",
     ),
 }
+USUAL = ("mae", "mase")
+"""What a backtest says if it is not told what to say."""
+
+PUBLISHED = ("scaled_mse", "scaled_mae")
+"""What papers report of a canonical split."""
 
 
 class Totals:

@@ -33,7 +33,7 @@ def print_table(frame: "pd.DataFrame", *, digits: int = 3) -> None:
     """Print a small frame with its index as the first column and its numbers aligned."""
     from tsformer.evaluation import METRICS
 
-    labels = {name: metric.label or name for name, metric in METRICS.items()}
+    labels = {name: metric.label for name, metric in METRICS.items()}
     named = frame.reset_index().rename(columns=labels)
     shown = named.to_string(
         index=False, float_format=lambda value: f"{value:,.{digits}f}", na_rep="-", justify="right"

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import tsformer
-from tsformer import Forecaster, Policy, Schema, models
+from tsformer import Forecaster, Policy, Schema, estimators, models
 from tsformer.errors import MissingColumn, MissingValues, ParameterError
 from tsformer.estimators import BASELINES, PanelForecaster
 from tsformer.models import Architecture
@@ -26,7 +26,7 @@ FORECASTERS = registry.gathered((*registry.MODELS, *registry.BASELINES), "foreca
 POINT_ALONE = {
     name
     for name, one in FORECASTERS.items()
-    if getattr(one, "head", None) is not None and not hasattr(one.head, "levels")
+    if getattr(one, "head", None) is not None and not one.head.has_spread
 }
 every = pytest.mark.parametrize("name", FORECASTERS)
 
@@ -63,8 +63,8 @@ def fitted():
 
 
 def test_every_public_forecaster_is_here():
-    kinds = {getattr(tsformer, name) for name in tsformer.__all__}
-    kinds = {k for k in kinds if isinstance(k, type) and issubclass(k, PanelForecaster)}
+    kinds = registry.public(estimators, PanelForecaster)
+    assert kinds >= registry.public(tsformer, PanelForecaster)
     assert {type(one) for one in FORECASTERS.values()} == kinds
     assert kinds - {Forecaster} == set(BASELINES)
     trained = {type(one.model) for one in FORECASTERS.values() if isinstance(one, Forecaster)}

@@ -9,6 +9,7 @@ from tsformer.estimators.persistence import load
 from tsformer.estimators.pretrainer import MaskedPretrainer, PretrainedWeights
 
 __all__ = [
+    "BASELINES",
     "Drift",
     "Forecaster",
     "Forecasts",
@@ -20,3 +21,6 @@ __all__ = [
     "naive_scale",
     "windows_of",
 ]
+
+BASELINES: tuple[type[PanelForecaster], ...] = (SeasonalNaive, Drift)
+"""Forecasters without weights: tables and the command line know each by its name."""

@@ -20,7 +20,7 @@ from tsformer.estimators import (
 )
 from tsformer.estimators.forecasts import checked_levels, refuse_nonfinite
 from tsformer.evaluation.entrants import fitted_before, named_entrants, read_sources
-from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
+from tsformer.evaluation.metrics import USUAL, Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
 from tsformer.evaluation.result import Backtest
 from tsformer.panels import Panel, Scales
@@ -46,7 +46,7 @@ def backtest(
     step: int | None = None,
     gap: int = 0,
     refit: bool = False,
-    metrics: str | Sequence[str] = ("mae", "mase"),
+    metrics: str | Sequence[str] = USUAL,
     quantiles: Sequence[float] | None = None,
     keep_forecasts: bool = True,
 ) -> Backtest:
@@ -76,8 +76,7 @@ def backtest(
     refit
         Fit anew before each fold, on everything up to it, rather than once before the first.
     metrics
-        ``"mae"``, ``"mse"``, ``"rmse"``, ``"mase"``, ``"wape"``, ``"pinball"``, ``"coverage"``,
-        ``"scaled_mae"``, ``"scaled_mse"``; see ``METRICS``. All are means over observed steps: a
+        Names in ``METRICS``, where each says what it is. All are means over observed steps: a
         missing actual does not count, nor a target never observed before the origin. The unit
         of scaled ones is from training rows; those of a ``Holdout`` are ``train``, without
         validation.

@@ -6,6 +6,7 @@ forecasting contract, ``forward``, and two optional ones, ``supervise`` and ``pr
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -75,7 +76,15 @@ class Network(nn.Module, ABC):
 
 
 class Architecture(Params, ABC):
-    """Hyper-parameters of a network; one file a model."""
+    """Hyper-parameters of a network; one file a model.
+
+    Attributes
+    ----------
+    closed_form : bool
+        Whether everything is fitted in ``Network.prepare``, so that there is no rate to learn at.
+    """
+
+    closed_form: ClassVar[bool] = False
 
     @abstractmethod
     def build(self, sizes: Sizes, head: Head) -> Network:

@@ -124,6 +124,7 @@ class Linear(Architecture):
     Series Forecasting", NeurIPS.
     """
 
+    closed_form = True
     _: KW_ONLY
     covariates: bool = param("Whether known and past covariates are looked at.", default=True)
     centre: Literal["mean", "last"] = param(

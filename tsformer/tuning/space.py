@@ -14,7 +14,6 @@ from sklearn.base import clone
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
-from tsformer.models import Linear
 from tsformer.panels import Panel
 from tsformer.panels.equality import same_value
 from tsformer.params import KW_ONLY, Params, param, params
@@ -217,7 +216,7 @@ def auto_space(forecaster: PanelForecaster, data: Any) -> dict[str, Dimension]:
     model = forecaster.model or default_model(panel, base, forecaster.horizon)
     known = model.get_params(deep=False)
     space: dict[str, Dimension] = {"context": _contexts(forecaster, panel, base, known)}
-    if not isinstance(model, Linear):  # it is in closed form: no rate to learn at
+    if not model.closed_form:
         rate = float(given(forecaster, "training__learning_rate"))
         space["training__learning_rate"] = Float(rate / 10, rate * 10, log=True)
     if "d_model" in known:

@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tsformer.panels import Panel
-from tsformer.time.season import season_length
+from tsformer.panels.seasons import seasons
 
 __all__ = ["naive_scale", "seasonal_history", "seasonal_naive", "usable_season"]
 
@@ -13,10 +13,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def usable_season(panel: Panel, season: int | None = None) -> int:
-    """Steps in a season: as given, or by frequency; 1 where the longest series has not two."""
-    found = season_length(panel.freq) if season is None else season
-    return found if season is not None or 2 * found <= panel.lengths.max() else 1
+def usable_season(panel: Panel, season: int | None = None, *, ends: Integers | None = None) -> int:
+    """Steps in a season: as given, or the main one of the first ``ends`` rows; 1 without one."""
+    return seasons(panel, ends)[0] if season is None else season
 
 
 def seasonal_history(panel: Panel, season: int) -> Floats:
@@ -76,7 +75,7 @@ def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> F
         (series, target). Where it is 0 or undefined (a constant or very short series): the mean
         absolute value instead, or 1, so that a perfect forecast scores 0.
     """
-    season = usable_season(panel, season)
+    season = usable_season(panel, season, ends=np.asarray(ends))
     scale = np.full((panel.n_series, panel.target.shape[1]), np.nan)
     lengths = panel.lengths
     series = np.arange(panel.n_series).repeat(lengths)

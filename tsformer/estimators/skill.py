@@ -31,7 +31,7 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     """
     series, origins = validation.locate(np.arange(len(validation)))
     reached = origins >= fitted.reach_
-    season, gap = usable_season(panel), fitted.gap_
+    season, gap = usable_season(panel, ends=ends), fitted.gap_
     history = seasonal_history(panel, season)
     units = Scales.fit(panel.target, panel.starts, ends).scale
     own, naive = 0.0, 0.0

@@ -5,7 +5,6 @@ import pandas as pd
 from tsformer.models import Architecture, Informer, Linear
 from tsformer.panels import Panel
 from tsformer.panels.seasons import seasons
-from tsformer.time.season import season_length
 
 __all__ = ["default_context", "default_model"]
 
@@ -22,7 +21,7 @@ def default_context(panel: Panel, horizon: int, *, short: str = "error") -> int:
     in the shortest unless a policy drops or pads what is ``short``.
     """
     found = seasons(panel)
-    season = found[0] if found[0] > 1 else season_length(panel.freq)
+    season = found[0]
     wanted = max(2 * season, found[-1], 2 * horizon, 16)
     if isinstance(panel.freq, pd.offsets.Tick) and season > 1:
         wanted = max(wanted, 7 * season)

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +11,23 @@ from tsformer.panels.panel import Panel
 from tsformer.panels.schema import Schema
 from tsformer.time.season import find_seasons, season_length
 
-__all__ = ["seasons", "with_seasons"]
+__all__ = ["main_season", "seasons", "with_seasons"]
 
 Ints = NDArray[np.int64]
 _LOG = logging.getLogger("tsformer")
 
 
+def main_season(panel: Panel, ends: Ints | None = None) -> int:
+    """The first of the :func:`seasons`, without a search where it is known."""
+    usual = season_length(panel.freq)
+    return seasons(panel, ends)[0] if usual == 1 or panel.schema.season is not None else usual
+
+
 def seasons(panel: Panel, ends: Ints | None = None) -> tuple[int, ...]:
     """Steps in each season of the targets, the main one first; ``(1,)`` where there is none.
 
-    What ``Schema(season=)`` says. Else the usual season of the frequency, if the longest series
-    holds two of it, and a longer one that the rows show beside it. Else, where stamps tell
-    nothing, what the rows show.
+    What ``Schema(season=)`` says. Else the usual season of the frequency, and a longer one that
+    the rows show beside it. Else, where stamps tell nothing, what the rows show.
 
     Parameters
     ----------
@@ -34,13 +40,10 @@ def seasons(panel: Panel, ends: Ints | None = None) -> tuple[int, ...]:
     >>> seasons(read_panel(np.tile([1.0, 5.0, 3.0, 2.0], 12)))
     (4,)
     """
-    said = panel.schema.season
+    said: Any = panel.schema.season
     if said is not None:
-        return (int(said),) if isinstance(said, int | np.integer) else tuple(map(int, said))
+        return tuple(int(one) for one in np.atleast_1d(said))
     usual = season_length(panel.freq)
-    lengths = panel.lengths if ends is None else np.minimum(ends, panel.lengths)
-    if usual > 1 and 2 * usual > lengths.max():
-        return (1,)
     if panel.irregular:  # rows are no steps
         return (usual,)
     known = usual if usual > 1 else None
@@ -48,14 +51,14 @@ def seasons(panel: Panel, ends: Ints | None = None) -> tuple[int, ...]:
 
 
 def with_seasons(panel: Panel) -> Panel:
-    """The panel with its seasons in the schema, so that all that comes of it uses the same."""
-    found = seasons(panel)
-    if panel.schema.season is None and found != (1,):
-        first, *longer = (f"{one:,} rows" for one in found)
-        told = season_length(panel.freq) > 1
-        beside = f", and {longer[0]} found in the data" if longer else ""
-        _LOG.info(
-            "season: %s %s%s", first, "by the stamps" if told else "found in the data", beside
-        )
-    schema = Schema(**{**panel.schema.get_params(), "season": found})
-    return replace(panel, schema=schema)
+    """The panel with the seasons its rows show in the schema, so that all use the same."""
+    if panel.schema.season is not None:
+        return panel
+    usual, found = season_length(panel.freq), seasons(panel)
+    ways = ["by the stamps"] * (usual > 1) + ["found in the data"] * len(found)
+    if found != (1,):
+        told = (f"{one:,} rows {way}" for one, way in zip(found, ways, strict=False))
+        _LOG.info("season: %s", ", ".join(told))
+    if found == (usual,) != (1,):
+        return panel
+    return replace(panel, schema=Schema(**{**panel.schema.get_params(), "season": found}))

@@ -92,22 +92,21 @@ def find_seasons(
     parts = _parts(values, starts, ends)
     for width in _WIDTHS:
         correlation, error = _correlations(parts, width)
-        first = _shortest(correlation, error, at_least=4 * width - 2) if known is None else known
-        if first is None:
-            continue
-        if known is None:
-            first = _refined(parts, first)
-        whole = next(
-            (
-                times * first
-                for times in range(2, _NESTED)
-                if known is None and _stands_out(correlation, error, times * first, first)
-            ),
-            first,
-        )
-        longer = _longer(correlation, error, whole)
-        return (whole,) if longer is None else (whole, longer)
+        season = known or _main(parts, correlation, error, width)
+        if season:
+            longer = _longer(correlation, error, season)
+            return (season,) if longer is None else (season, longer)
     return ()
+
+
+def _main(parts: list[Floats], correlation: Floats, error: Floats, width: int) -> int | None:
+    """The shortest season, or twice or three times that where the data repeat better so."""
+    first = _shortest(correlation, error, at_least=4 * width - 2)
+    if first is None:
+        return None
+    first = _refined(parts, first)
+    whole = (first * times for times in range(2, _NESTED))
+    return next((one for one in whole if _stands_out(correlation, error, one, first)), first)
 
 
 def _shortest(correlation: Floats, error: Floats, *, at_least: int) -> int | None:

@@ -59,7 +59,8 @@ class SeasonalNaive(PanelForecaster):
         self.season_length_ = usable_season(panel, self.season_length)
         seasons = -(-(self.gap_ + self.horizon_) // self.season_length_)
         self._residuals = _residual_quantiles(panel, panel.lengths, self.season_length_, seasons)
-        self._tail = panel.tail(self.season_length_ * (seasons + 1))
+        rows = self.season_length_ * (seasons + 1)
+        self._tail = panel.tail(max(rows, _rows_to_every_phase(panel, self.season_length_)))
 
     def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
         season = self.season_length_
@@ -143,6 +144,18 @@ class Drift(PanelForecaster):
             return point, point[..., None] + spread
 
         return forecast
+
+
+def _rows_to_every_phase(panel: Panel, season: int) -> int:
+    """Rows from the end that hold the latest value at each phase, however long ago it was."""
+    observed = ~np.isnan(panel.target)
+    if observed.all():
+        return 0
+    series = np.arange(panel.n_series).repeat(panel.lengths)
+    back = panel.starts[series + 1] - np.arange(panel.n_rows)
+    latest = pd.DataFrame(np.where(observed, back[:, None], np.inf))
+    needed = latest.groupby([series, back % season]).min().to_numpy()
+    return int(needed[np.isfinite(needed)].max(initial=0))
 
 
 def _residual_quantiles(

@@ -185,6 +185,7 @@ class PanelForecaster(Learner, ABC):
             If a forecast is NaN or infinite where there is an actual value.
         """
         check_is_fitted(self)
+        self.warn_of_look_ahead()
         panel = self.read(data)
         seen = panel.count_through(self.cutoff_)
         last = panel.lengths - self.horizon_
@@ -292,6 +293,9 @@ class PanelForecaster(Learner, ABC):
     def reach_(self) -> int:
         """Rows that must stand before the first one to forecast."""
         return 1 + self.gap_
+
+    def warn_of_look_ahead(self) -> None:
+        """Warn if a score on rows after ``cutoff_`` would be too good; most need not."""
 
     def _at_origin(self, history: Any) -> Panel:
         """The panel that the rows to forecast follow on: the data, and the gap after it."""

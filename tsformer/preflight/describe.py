@@ -9,6 +9,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from tsformer.cures import Cure
 from tsformer.errors import FrameError
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.heads import Quantiles
@@ -202,7 +203,11 @@ def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -
         text += f" ({int(short.sum())} of {panel.n_series} series are too short)"
     how = panel.policy.short
     if how == "error" or (how == "drop" and short.all()):
-        return Finding("error", f'{text}: shorten them, or policy=Policy(short="drop") or "pad"')
+        cures = (
+            Cure("Shorten them, or leave out what is too short", {"policy__short": "drop"}),
+            Cure("Or fill it up", {"policy__short": "pad"}),
+        )
+        return Finding("error", f"{text}.", cures)
     return Finding("warning", f"{text}: {how}")
 
 

@@ -31,7 +31,7 @@ class SeasonalNaive(PanelForecaster):
     Attributes
     ----------
     season_length_ : int
-        Steps in a season: as given, or what data of this frequency usually has.
+        Steps in a season: as given, or as stamps tell, or as found in the data.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class SeasonalNaive(PanelForecaster):
         "Rows between the last one of the data and the first one to forecast.", default=0, low=0
     )
     season_length: int | None = param(
-        "Steps in a season; None takes the usual one of the frequency.", default=None, low=1
+        "Steps in a season; None takes the one of the schema, or finds it.", default=None, low=1
     )
     schema: Schema | None = param(
         "Roles of the columns; None infers them.", default=None, part=Schema

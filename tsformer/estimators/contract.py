@@ -24,6 +24,7 @@ from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.naming import in_series
+from tsformer.panels.seasons import with_seasons
 from tsformer.reading import extended, future_frame, read_panel
 from tsformer.reading.tables import as_pandas, refuse_unknown
 
@@ -85,7 +86,7 @@ class PanelForecaster(Learner, ABC):
         self.check()
         fitted = self._unfitted()
         fitted.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
-        panel = fitted._enter(data)
+        panel = with_seasons(fitted._enter(data))
         fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
         fitted._fit(panel)
         fitted.cutoff_ = panel.stamps.max()

@@ -15,10 +15,10 @@ from tsformer.estimators.defaults import default_context, default_model
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, WindowScaling
 from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels.seasons import main_season
 from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
 from tsformer.time.freq import name_of
-from tsformer.time.season import season_length
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex
@@ -126,7 +126,7 @@ def describe(
     if panel is None:
         return Description({}, tuple(found), _series(None))
     found += findings(panel) + named_rows(data, panel)
-    steps = horizon or max(1, min(season_length(panel.freq), int(panel.lengths.min()) // 10))
+    steps = horizon or max(1, min(main_season(panel), int(panel.lengths.min()) // 10))
     facts = _facts(panel)
     try:
         facts |= _cost(panel, steps, context, model, found)

@@ -99,6 +99,7 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
         weight=schema.weight,
         late=schema.late,
         freq=schema.freq,
+        season=schema.season,
         holidays=schema.holidays,
     )
     return Roles(made, time, series, stamps, period)

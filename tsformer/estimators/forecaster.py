@@ -17,12 +17,7 @@ from tsformer.estimators.naive import usable_season
 from tsformer.estimators.persistence import savable
 from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
-from tsformer.estimators.scaling import (
-    ForecasterScaling,
-    column_scales,
-    scales_at,
-    window_kind,
-)
+from tsformer.estimators.scaling import ForecasterScaling, column_scales, scales_at, window_kind
 from tsformer.estimators.short import long_enough, padded, without_short
 from tsformer.estimators.skill import skill
 from tsformer.estimators.validating import joined, rows_joined
@@ -80,7 +75,8 @@ class Forecaster(PanelForecaster):
         Series with too few rows, and what was done: ``series, rows, needed, done``.
     skill_ : float
         One minus the ratio of the validation MASE to that of seasonal persistence: 1 is perfect, 0
-        no better (or both perfect up to rounding), negative worse; NaN without validation.
+        no better (or both perfect up to rounding), negative worse; NaN without validation and where
+        persistence alone is perfect: there is nothing to divide by.
 
     Examples
     --------

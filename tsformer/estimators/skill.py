@@ -32,8 +32,8 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     -------
     float
         1 is perfect, 0 no better, negative worse. Where both are perfect up to rounding it is 0;
-        where only persistence is, it counts as wrong by the rounding. NaN without windows, and
-        where no series has a unit.
+        where only persistence is, NaN: there is nothing to divide by. NaN also without windows,
+        and where no series has a unit.
     """
     series, origins = validation.locate(np.arange(len(validation)))
     reached = origins >= fitted.reach_
@@ -62,8 +62,6 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
         naive += float(others[both].sum())
         small = np.broadcast_to(exact[part.series][:, None, :], both.shape)
         rounding += float(small[both].sum())
-    if rounding == 0:
-        return float("nan")
-    if max(own, naive) <= rounding:
-        return 0.0
-    return 1 - own / max(naive, rounding)
+    if naive <= rounding:
+        return 0.0 if 0 < rounding and own <= rounding else float("nan")
+    return 1 - own / naive

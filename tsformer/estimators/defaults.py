@@ -19,11 +19,11 @@ def default_context(panel: Panel, horizon: int, *, short: str = "error") -> int:
     At least as many training windows as steps of context are left in the median series, and one
     in the shortest unless a policy drops or pads what is ``short``.
     """
-    season = season_length(panel.freq)
+    season = season_length(panel.index.freq)
     wanted = max(2 * season, 2 * horizon, 16)
-    if isinstance(panel.freq, pd.offsets.Tick) and season > 1:
+    if isinstance(panel.index.freq, pd.offsets.Tick) and season > 1:
         wanted = max(wanted, 7 * season)
-    median, shortest = int(pd.Series(panel.lengths).median()), int(panel.lengths.min())
+    median, shortest = int(pd.Series(panel.index.lengths).median()), int(panel.index.lengths.min())
     validation = max(horizon, -(-median // 5))
     room = (median - validation - horizon) // 2
     if short == "error":
@@ -33,5 +33,5 @@ def default_context(panel: Panel, horizon: int, *, short: str = "error") -> int:
 
 def default_model(panel: Panel, context: int, horizon: int) -> Architecture:
     """A ridge regression for little data, an Informer for more."""
-    windows = int((panel.lengths - context - horizon + 1).clip(min=0).sum())
+    windows = int((panel.index.lengths - context - horizon + 1).clip(min=0).sum())
     return Linear() if windows < _FEW_WINDOWS else Informer()

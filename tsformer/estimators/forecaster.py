@@ -173,12 +173,12 @@ class Forecaster(PanelForecaster):
         panel, self.short_ = without_short(panel, self.context_, ahead, memory=memory)
         self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
         late = self.schema_.late or {}
-        past = (*panel.names("past"), *panel.code_names("past"))
+        past = (*panel.past.names, *panel.past.coded)
         self.edges_ = tuple(late.get(name, 0) for name in past)
         if any(self.edges_):
             log.info("rows that past covariates are late, hidden in training: %s", late)
         rows = self._validation_rows(panel)
-        self.transforms_ = fit_all(transforms, panel, panel.lengths - rows)
+        self.transforms_ = fit_all(transforms, panel, panel.index.lengths - rows)
         self._tail = panel.tail(self._kept_rows(panel))
         data = self._windows(panel, rows)
         if len(data.validation) == 0:
@@ -191,7 +191,7 @@ class Forecaster(PanelForecaster):
         if settings.refit_all and self.best_epoch_ is not None:
             same = {"epochs": self.best_epoch_, "callbacks": (), "validation": None}
             again = Training(**{**settings.get_params(deep=False), **same})
-            self.transforms_ = fit_all(transforms, panel, panel.lengths)
+            self.transforms_ = fit_all(transforms, panel, panel.index.lengths)
             self._train(self._windows(panel, np.zeros_like(rows)), again, like=self.network_)
         if self.skill_ <= 0:
             warnings.warn(_NO_SKILL.format(self.model_, self.skill_), stacklevel=3)
@@ -199,8 +199,10 @@ class Forecaster(PanelForecaster):
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""
         memory = self._memory
-        if memory and np.isnan(panel.target).any():
-            return int(panel.lengths.max())  # a missing value is replaced by one of any earlier row
+        if memory and np.isnan(panel.target.values).any():
+            return int(
+                panel.index.lengths.max()
+            )  # a missing value is replaced by one of any earlier row
         back = max(self.lags_, default=0) + memory
         return max(self.context_ + back, usable_season(panel))
 
@@ -258,7 +260,7 @@ class Forecaster(PanelForecaster):
         validation = self._settings.validation
         if not isinstance(validation, pd.DataFrame):
             return validation_rows(
-                panel.lengths,
+                panel.index.lengths,
                 validation,
                 context=self.context_,
                 horizon=self.horizon_,
@@ -267,8 +269,10 @@ class Forecaster(PanelForecaster):
             )
         added = read_panel(validation, self.schema_, self.policy_, like=panel)
         rows = np.zeros(panel.n_series, dtype=np.int64)
-        places = panel.ids.get_indexer(added.ids)  # -1 for a series that was left out as too short
-        rows[places[places >= 0]] = added.lengths[places >= 0]
+        places = panel.index.ids.get_indexer(
+            added.index.ids
+        )  # -1 for a series that was left out as too short
+        rows[places[places >= 0]] = added.index.lengths[places >= 0]
         return rows
 
     @property
@@ -323,7 +327,7 @@ class Forecaster(PanelForecaster):
 
     def _scales_of(self, panel: Panel, ends: Integers) -> PanelScales:
         """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far."""
-        places = self._tail.ids.get_indexer(panel.ids).astype(np.int64)
+        places = self._tail.index.ids.get_indexer(panel.index.ids).astype(np.int64)
         if (places >= 0).all():
             return self.scales_.match(places, self.scales_)
         kind = SCALINGS[self.scaling_].series

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from tsformer.errors import ForecastError, ParameterError
 from tsformer.panels import Panel
-from tsformer.panels.naming import in_series
 
 __all__ = ["Forecasts", "checked_levels", "forecast_columns", "refuse_nonfinite", "windows_of"]
 
@@ -38,9 +37,9 @@ class Forecasts:
 
 def windows_of(panel: Panel, series: Integers, origins: Integers, horizon: int) -> Floats:
     """The true targets (n, horizon, target) after each origin; NaN where there are none."""
-    rows = (panel.starts[series] + origins)[:, None] + np.arange(horizon)
-    inside = rows < panel.starts[series + 1][:, None]
-    found = panel.target[np.minimum(rows, panel.n_rows - 1)]
+    rows = (panel.index.starts[series] + origins)[:, None] + np.arange(horizon)
+    inside = rows < panel.index.starts[series + 1][:, None]
+    found = panel.target.values[np.minimum(rows, panel.n_rows - 1)]
     return np.where(inside[..., None], found, np.nan)
 
 
@@ -74,8 +73,8 @@ def refuse_nonfinite(panel: Panel, made: Forecasts, *, known: Floats | None = No
     if bad.any():
         window, step, target = (int(place) for place in np.argwhere(bad)[0])
         raise ForecastError(
-            f"the forecast of column {panel.target_names[target]!r}"
-            f"{in_series(panel, int(made.series[window]))} is not finite from step {step + 1} on"
+            f"the forecast of column {panel.target.names[target]!r}"
+            f"{panel.index.of(int(made.series[window]))} is not finite from step {step + 1} on"
             f" ({int(bad.sum())} such values). Look for extreme values in the last rows, or fit"
             " again with a smaller learning rate."
         )

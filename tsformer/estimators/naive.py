@@ -15,8 +15,8 @@ Integers = NDArray[np.int64]
 
 def usable_season(panel: Panel, season: int | None = None) -> int:
     """Steps in a season: as given, or by frequency; 1 where the longest series has not two."""
-    found = season_length(panel.freq) if season is None else season
-    return found if season is not None or 2 * found <= panel.lengths.max() else 1
+    found = season_length(panel.index.freq) if season is None else season
+    return found if season is not None or 2 * found <= panel.index.lengths.max() else 1
 
 
 def seasonal_history(panel: Panel, season: int) -> Floats:
@@ -25,11 +25,10 @@ def seasonal_history(panel: Panel, season: int) -> Floats:
     What was never observed at a phase takes the latest value observed at all; before the first
     observation it stays NaN. A row never depends on a later one.
     """
-    if not np.isnan(panel.target).any():
-        return panel.target
-    series = np.arange(panel.n_series).repeat(panel.lengths)
-    phase = (np.arange(panel.n_rows) - panel.starts[series]) % season
-    target = pd.DataFrame(panel.target)
+    if not np.isnan(panel.target.values).any():
+        return panel.target.values
+    series, phase = panel.index.owner, panel.index.within % season
+    target = pd.DataFrame(panel.target.values)
     filled = target.groupby([series, phase]).ffill()
     return filled.fillna(target.groupby(series).ffill()).to_numpy()
 
@@ -61,7 +60,7 @@ def seasonal_naive(
     back = season * (steps // season + 1)
     row = origins[:, None] + steps - back
     row = np.where(row >= 0, row, origins[:, None] - 1)
-    found: Floats = history[panel.starts[series][:, None] + np.maximum(row, 0)]
+    found: Floats = history[panel.index.starts[series][:, None] + np.maximum(row, 0)]
     return found
 
 
@@ -77,16 +76,15 @@ def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> F
         absolute value instead, or 1, so that a perfect forecast scores 0.
     """
     season = usable_season(panel, season)
-    scale = np.full((panel.n_series, panel.target.shape[1]), np.nan)
-    lengths = panel.lengths
-    series = np.arange(panel.n_series).repeat(lengths)
-    row = np.arange(panel.n_rows) - panel.starts[series]
-    seen = (row < np.asarray(ends)[series])[:, None]
-    later = (row >= season)[:, None] & seen
-    step = np.full_like(panel.target, np.nan)
-    step[season:] = np.abs(panel.target[season:] - panel.target[:-season])
+    scale = np.full((panel.n_series, panel.target.values.shape[1]), np.nan)
+    series, seen = panel.index.owner, panel.index.before(ends)[:, None]
+    later = (panel.index.within >= season)[:, None] & seen
+    step = np.full_like(panel.target.values, np.nan)
+    step[season:] = np.abs(panel.target.values[season:] - panel.target.values[:-season])
     scale = _mean_by_series(np.where(later, step, np.nan), series, panel.n_series)
-    level = _mean_by_series(np.where(seen, np.abs(panel.target), np.nan), series, panel.n_series)
+    level = _mean_by_series(
+        np.where(seen, np.abs(panel.target.values), np.nan), series, panel.n_series
+    )
     usable = np.isfinite(scale) & (scale > 0)
     fallback = np.where(np.isfinite(level) & (level > 0), level, 1.0)
     return np.where(usable, scale, fallback)

@@ -33,7 +33,7 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     reached = origins >= fitted.reach_
     season, gap = usable_season(panel), fitted.gap_
     history = seasonal_history(panel, season)
-    units = Scales.fit(panel.target, panel.starts, ends).scale
+    units = Scales.fit(panel.target.values, panel.index.starts, ends).scale
     own, naive = 0.0, 0.0
     for part in fitted.forecast(panel, series[reached], origins[reached]):
         repeated = seasonal_naive(

@@ -24,7 +24,6 @@ from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
 from tsformer.evaluation.result import Backtest
 from tsformer.panels import Panel, Scales
-from tsformer.panels.naming import in_series
 from tsformer.reading import Holdout, RollingOrigin
 
 __all__ = ["backtest"]
@@ -152,7 +151,7 @@ class _Run:
     scored: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        targets = len(self.panel.target_names)
+        targets = len(self.panel.target.names)
         size = {"folds": len(self.plan.cutoffs), "targets": targets, "horizon": self.plan.horizon}
         self.totals = {name: Totals(self.metrics, **size) for name in self.entrants}
         self.skips = list(self.plan.skips)
@@ -259,17 +258,19 @@ def _units(panel: Panel, block: Block) -> tuple[Floats, Floats]:
     """(series, target) errors of persistence, and standard deviations, of training rows."""
     ends = block.unit_ends.copy()
     # a series that begins after training: what lies before its first origin
-    first = panel.lengths.copy()
+    first = panel.index.lengths.copy()
     np.minimum.at(first, block.series, block.origins)
     ends = np.where(ends > 0, ends, first)
-    return naive_scale(panel, ends=ends), Scales.fit(panel.target, panel.starts, ends).scale
+    return naive_scale(panel, ends=ends), Scales.fit(
+        panel.target.values, panel.index.starts, ends
+    ).scale
 
 
 def _first_observed(panel: Panel) -> Ints:
     """(series, target) row of the first observation."""
-    row = np.arange(panel.n_rows) - panel.starts[:-1].repeat(panel.lengths)
-    seen = np.where(np.isnan(panel.target), np.iinfo(np.int64).max, row[:, None])
-    return np.minimum.reduceat(seen, panel.starts[:-1], axis=0)
+    row = panel.index.within[:, None]
+    seen = np.where(np.isnan(panel.target.values), np.iinfo(np.int64).max, row)
+    return np.minimum.reduceat(seen, panel.index.starts[:-1], axis=0)
 
 
 def _refuse_nonfinite(name: str, part: Forecasts, truth: Floats, panel: Panel) -> None:
@@ -278,10 +279,10 @@ def _refuse_nonfinite(name: str, part: Forecasts, truth: Floats, panel: Panel) -
     if bad.any():
         window, step, target = (int(place) for place in np.argwhere(bad)[0])
         series, origin = int(part.series[window]), int(part.origin[window])
-        stamp = panel.stamps[int(panel.starts[series]) + origin]
+        stamp = panel.index.stamps[int(panel.index.starts[series]) + origin]
         raise ForecastError(
-            f"{name!r}: the forecast of column {panel.target_names[target]!r}"
-            f"{in_series(panel, series)} from {stamp} on is not finite at step {step + 1} "
+            f"{name!r}: the forecast of column {panel.target.names[target]!r}"
+            f"{panel.index.of(series)} from {stamp} on is not finite at step {step + 1} "
             f"({int(bad.sum())} such values)"
         )
 
@@ -292,7 +293,7 @@ def _skipped(skips: list[Skip], plan: Plan, panel: Panel) -> pd.DataFrame:
         {
             "fold": np.asarray(fold, np.int64),
             "cutoff": plan.cutoffs.take(fold),
-            "series": panel.ids.take([skip.series for skip in skips]),
+            "series": panel.index.ids.take([skip.series for skip in skips]),
             "windows": np.asarray([skip.windows for skip in skips], np.int64),
             "reason": pd.Series([skip.reason for skip in skips], dtype="str"),
         }

@@ -310,6 +310,19 @@ def test_the_skill_compares_with_persistence(frame, linear):
     assert forecaster.skill_ == pytest.approx(1 - np.sum(own) / np.sum(naive), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    "rows", [np.tile(np.arange(7.0), 20), np.sin(np.arange(140) / 7 * 2 * np.pi)]
+)
+def test_two_that_are_perfect_up_to_rounding_are_tied(rows, linear):
+    frame = pd.DataFrame({"y": rows}, index=pd.date_range("2024-01-01", periods=140))
+    assert linear(context=14).fit(frame).skill_ == 0  # and there is no warning
+
+
+def test_the_skill_of_a_constant_is_unknown(linear):
+    frame = pd.DataFrame({"y": np.full(60, 3.0)}, index=pd.date_range("2024-01-01", periods=60))
+    assert np.isnan(linear().fit(frame).skill_)
+
+
 # covariates
 
 

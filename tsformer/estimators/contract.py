@@ -20,7 +20,7 @@ from tsformer.estimators.forecasts import (
     windows_of,
 )
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.naive import naive_scale
+from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.reading import extended, future_frame, read_panel
@@ -135,7 +135,7 @@ class PanelForecaster(Learner, ABC):
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.index.lengths, horizon=steps, levels=levels))
         for part in parts:
-            refuse_nonfinite(panel, part)
+            refuse_nonfinite(room, part)
         point = np.concatenate([part.point for part in parts])
         spread = np.concatenate([part.quantiles for part in parts])
         if panel.layout.array:
@@ -164,7 +164,9 @@ class PanelForecaster(Learner, ABC):
         """The negative MASE on the rows after ``cutoff_``; 0 is perfect, higher is better.
 
         Every origin after the cutoff with a full horizon counts; without rows after the cutoff the
-        last ``horizon`` rows are forecast from the ones before.
+        last ``horizon`` rows are forecast from the ones before. The unit of a series is the error
+        of seasonal persistence on its rows up to the cutoff, see ``naive_scale``; a series without
+        one, such as a constant, is left out. NaN if nothing is left.
 
         Parameters
         ----------
@@ -197,12 +199,12 @@ class PanelForecaster(Learner, ABC):
             )
         series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
         within = np.arange(len(series)) - np.repeat(np.cumsum(counts) - counts, counts)
-        scale = naive_scale(panel, ends=first)
+        unit = naive_scale(panel, ends=np.minimum(seen, first))
         total, count = 0.0, 0
         for part in self.forecast(panel, series, first[series] + within):
             truth = windows_of(panel, part.series, part.origin, self.horizon_)
             refuse_nonfinite(panel, part, known=truth)
-            error = np.abs(truth - part.point) / scale[part.series][:, None, :]
+            error = scaled_error(truth, part.point, unit[part.series])
             total, count = total + float(np.nansum(error)), count + int((~np.isnan(error)).sum())
         return -total / count if count else float("nan")
 

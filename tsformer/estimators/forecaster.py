@@ -70,8 +70,8 @@ class Forecaster(PanelForecaster):
     short_ : DataFrame
         Series with too few rows, and what was done: ``series, rows, needed, done``.
     skill_ : float
-        One minus the ratio of the validation error to that of seasonal persistence (MAE of
-        scaled series): 1 is perfect, 0 no better, negative worse; NaN without validation.
+        One minus the ratio of the validation MASE to that of seasonal persistence: 1 is perfect, 0
+        no better (or both perfect up to rounding), negative worse; NaN without validation.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class Forecaster(PanelForecaster):
             again = Training(**{**settings.get_params(deep=False), **same})
             self.transforms_ = fit_all(transforms, panel, panel.index.lengths)
             self._train(self._windows(panel, np.zeros_like(rows)), again, like=self.network_)
-        if self.skill_ <= 0:
+        if self.skill_ < 0:
             warnings.warn(_NO_SKILL.format(self.model_, self.skill_), stacklevel=3)
 
     def _kept_rows(self, panel: Panel) -> int:

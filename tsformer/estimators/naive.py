@@ -1,4 +1,4 @@
-"""Seasonal persistence on panels: the forecast every model must beat, and the unit of MASE."""
+"""Seasonal persistence on panels: the forecast every model must beat."""
 
 import numpy as np
 import pandas as pd
@@ -7,16 +7,21 @@ from numpy.typing import NDArray
 from tsformer.panels import Panel
 from tsformer.time.season import season_length
 
-__all__ = ["naive_scale", "seasonal_history", "seasonal_naive", "usable_season"]
+__all__ = ["season_of", "seasonal_history", "seasonal_naive", "usable_season"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+def season_of(panel: Panel, season: int | None = None) -> int:
+    """Steps in a season: as given, or the usual ones of the frequency."""
+    return season_length(panel.index.freq) if season is None else season
+
+
 def usable_season(panel: Panel, season: int | None = None) -> int:
     """Steps in a season: as given, or by frequency; 1 where the longest series has not two."""
-    found = season_length(panel.index.freq) if season is None else season
-    return found if season is not None or 2 * found <= panel.index.lengths.max() else 1
+    length = season_of(panel, season)
+    return length if season is not None or 2 * length <= panel.index.lengths.max() else 1
 
 
 def seasonal_history(panel: Panel, season: int) -> Floats:
@@ -62,38 +67,3 @@ def seasonal_naive(
     row = np.where(row >= 0, row, origins[:, None] - 1)
     found: Floats = history[panel.index.starts[series][:, None] + np.maximum(row, 0)]
     return found
-
-
-def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> Floats:
-    """Mean absolute error of one-step seasonal persistence on the first ``ends`` rows.
-
-    The denominator of MASE, equation in Hyndman and Koehler (2006), section 3.
-
-    Returns
-    -------
-    ndarray
-        (series, target). Where it is 0 or undefined (a constant or very short series): the mean
-        absolute value instead, or 1, so that a perfect forecast scores 0.
-    """
-    season = usable_season(panel, season)
-    scale = np.full((panel.n_series, panel.target.values.shape[1]), np.nan)
-    series, seen = panel.index.owner, panel.index.before(ends)[:, None]
-    later = (panel.index.within >= season)[:, None] & seen
-    step = np.full_like(panel.target.values, np.nan)
-    step[season:] = np.abs(panel.target.values[season:] - panel.target.values[:-season])
-    scale = _mean_by_series(np.where(later, step, np.nan), series, panel.n_series)
-    level = _mean_by_series(
-        np.where(seen, np.abs(panel.target.values), np.nan), series, panel.n_series
-    )
-    usable = np.isfinite(scale) & (scale > 0)
-    fallback = np.where(np.isfinite(level) & (level > 0), level, 1.0)
-    return np.where(usable, scale, fallback)
-
-
-def _mean_by_series(values: Floats, series: Integers, count: int) -> Floats:
-    present = ~np.isnan(values)
-    total = np.zeros((count, values.shape[1]))
-    number = np.zeros((count, values.shape[1]))
-    np.add.at(total, series, np.where(present, values, 0.0))
-    np.add.at(number, series, present)
-    return np.divide(total, number, out=np.full_like(total, np.nan), where=number > 0)

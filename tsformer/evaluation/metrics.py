@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from tsformer.errors import ParameterError
+from tsformer.estimators.mase import scaled_error
+from tsformer.heads import pinball_loss
 
 __all__ = ["METRICS", "Metric", "Observed", "Statistic", "Totals", "checked_metrics"]
 
@@ -21,7 +24,8 @@ class Observed(NamedTuple):
 
     ``truth`` and ``point`` are (window, step, target), ``quantiles`` has a last axis of
     ``levels``. Two units of error come along, (window, target) each: ``naive``, the mean
-    error of one-step seasonal persistence, and ``deviation``, both of training rows alone.
+    error of seasonal persistence (NaN for a series without one, see ``naive_scale``), and
+    ``deviation``, both of training rows alone.
     """
 
     truth: Floats
@@ -33,7 +37,7 @@ class Observed(NamedTuple):
 
 
 Statistic = Callable[[Observed], Floats]
-"""From forecasts to (window, step, target) numbers, NaN where the truth is."""
+"""From forecasts to (window, step, target) numbers; what is NaN does not count."""
 
 
 def absolute_error(seen: Observed) -> Floats:
@@ -53,7 +57,12 @@ def absolute_truth(seen: Observed) -> Floats:
 
 def naive_error(seen: Observed) -> Floats:
     """``|y - f|`` over the error of seasonal persistence (Hyndman and Koehler 2006, section 3)."""
-    return absolute_error(seen) / seen.naive[:, None, :]
+    return scaled_error(seen.truth, seen.point, seen.naive)
+
+
+def has_naive_unit(seen: Observed) -> Floats:
+    """1 where the error of seasonal persistence is a unit, NaN where a series has none."""
+    return np.broadcast_to(seen.naive[:, None, :], seen.truth.shape) * 0 + 1
 
 
 def deviation_error(seen: Observed) -> Floats:
@@ -67,9 +76,9 @@ def squared_deviation_error(seen: Observed) -> Floats:
 
 
 def pinball(seen: Observed) -> Floats:
-    """``max(q e, (q - 1) e)``, ``e = y - f_q``, mean over levels (Koenker and Bassett 1978)."""
-    error = seen.truth[..., None] - seen.quantiles
-    loss: Floats = np.maximum(seen.levels * error, (seen.levels - 1) * error).mean(axis=-1)
+    """The pinball loss of each level, mean over levels."""
+    forecast, target, levels = map(torch.from_numpy, (seen.quantiles, seen.truth, seen.levels))
+    loss: Floats = pinball_loss(forecast, target, levels).mean(-1).numpy()
     return loss
 
 
@@ -120,8 +129,10 @@ METRICS: dict[str, Metric] = {
     "mse": Metric("mean squared error, in the data's unit squared", squared_error),
     "rmse": Metric("root of the mean squared error, in the data's unit", squared_error, root=True),
     "mase": Metric(
-        "mean absolute error over that of one-step seasonal persistence on training rows",
+        "mean absolute error over that of one-step seasonal persistence on training rows; series"
+        " without such a unit, such as constants, are left out",
         naive_error,
+        has_naive_unit,
     ),
     "wape": Metric("sum of absolute errors over sum of |actual|", absolute_error, absolute_truth),
     "pinball": Metric("mean pinball loss over all levels, in the data's unit", pinball, levels=1),
@@ -177,7 +188,7 @@ class Totals:
         """Count these windows; ``folds`` (window,) says to which fold each belongs."""
         observed = ~np.isnan(seen.truth)
         for kind, by_fold in self._folds.items():
-            values = observed if kind is None else np.where(observed, kind(seen), 0.0)
+            values = observed if kind is None else _counted(kind(seen), observed)
             np.add.at(by_fold, folds, values.sum(axis=1))
             self._steps[kind] += values.sum(axis=(0, 2))
 
@@ -192,6 +203,10 @@ class Totals:
     def overall(self, name: str) -> Floats:
         """The metric over all observed steps, each with the same weight."""
         return METRICS[name].value({kind: sums.sum() for kind, sums in self._folds.items()})
+
+
+def _counted(values: Floats, observed: NDArray[np.bool_]) -> Floats:
+    return np.where(observed & ~np.isnan(values), values, 0.0)
 
 
 def checked_metrics(metrics: str | Sequence[str], levels: Sequence[float]) -> tuple[str, ...]:

@@ -11,14 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tsformer.datasets import Dataset
-from tsformer.errors import ForecastError, ParameterError, SeriesTooShort
+from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.estimators import (
     Forecasts,
     PanelForecaster,
     naive_scale,
     windows_of,
 )
-from tsformer.estimators.forecasts import checked_levels
+from tsformer.estimators.forecasts import checked_levels, refuse_nonfinite
 from tsformer.evaluation.entrants import fitted_before, named_entrants, read_sources
 from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
@@ -196,7 +196,7 @@ class _Run:
             # nothing can be said about a target before it was first seen
             unknown = part.origin[:, None] <= observed_from[part.series]
             truth = np.where(unknown[:, None, :], np.nan, truth)
-            _refuse_nonfinite(name, part, truth, self.panel)
+            refuse_nonfinite(self.panel, part, known=truth, whose=f"{name!r}: the forecast")
             seen = Observed(
                 truth=truth,
                 point=part.point,
@@ -271,20 +271,6 @@ def _first_observed(panel: Panel) -> Ints:
     row = panel.index.within[:, None]
     seen = np.where(np.isnan(panel.target.values), np.iinfo(np.int64).max, row)
     return np.minimum.reduceat(seen, panel.index.starts[:-1], axis=0)
-
-
-def _refuse_nonfinite(name: str, part: Forecasts, truth: Floats, panel: Panel) -> None:
-    fine = np.isfinite(part.point) & np.isfinite(part.quantiles).all(axis=-1)
-    bad = ~fine & ~np.isnan(truth)
-    if bad.any():
-        window, step, target = (int(place) for place in np.argwhere(bad)[0])
-        series, origin = int(part.series[window]), int(part.origin[window])
-        stamp = panel.index.stamps[int(panel.index.starts[series]) + origin]
-        raise ForecastError(
-            f"{name!r}: the forecast of column {panel.target.names[target]!r}"
-            f"{panel.index.of(series)} from {stamp} on is not finite at step {step + 1} "
-            f"({int(bad.sum())} such values)"
-        )
 
 
 def _skipped(skips: list[Skip], plan: Plan, panel: Panel) -> pd.DataFrame:

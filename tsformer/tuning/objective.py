@@ -112,7 +112,8 @@ class Objective:
                 warnings.filterwarnings("ignore", message="on the validation rows")
                 error = _error(forecaster, seen, later, self.metric)
             if not math.isfinite(error):
-                raise TrainingFailed(f"the {self.metric} of fold {fold} is {error}")
+                why = _why(error, self.metric)
+                raise TrainingFailed(f"the {self.metric} of fold {fold} is {error}{why}")
             errors.append(error)
         return float(np.mean(errors))
 
@@ -181,6 +182,12 @@ def _error(forecaster: PanelForecaster, seen: Any, later: Any, metric: str) -> f
         keep_forecasts=False,
     ).summary()
     return float(table[metric]["trial"])
+
+
+def _why(error: float, metric: str) -> str:
+    if metric != "mase" or not math.isnan(error):
+        return ""
+    return ": no series changes in the training rows, so there is no unit; take metric='mae'"
 
 
 def rows_at(data: Any, positions: Any) -> Any:

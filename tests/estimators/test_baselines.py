@@ -114,3 +114,15 @@ def test_a_new_series_has_the_quantiles_of_its_own_errors():
 def test_a_season_of_nothing_is_refused():
     with pytest.raises(ParameterError, match="season_length"):
         SeasonalNaive(horizon=1, season_length=0).fit(column(1, 2, 3))
+
+
+def test_a_column_that_ended_long_ago_goes_on_with_its_last_season() -> None:
+    rows = np.arange(40, dtype=float)
+    frame = pd.DataFrame({"y": rows, "z": np.where(rows < 10, rows, np.nan)})
+    made = (
+        SeasonalNaive(horizon=3, season_length=4, policy=Policy(missing="mask"))
+        .fit(frame)
+        .predict()
+    )
+    assert made["y"].tolist() == [36.0, 37.0, 38.0]
+    assert made["z"].tolist() == [8.0, 9.0, 6.0]

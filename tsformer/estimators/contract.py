@@ -23,6 +23,7 @@ from tsformer.estimators.learning import Learner
 from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels.seasons import with_seasons
 from tsformer.reading import extended, future_frame, read_panel
 from tsformer.reading.tables import as_pandas, refuse_unknown
 
@@ -84,7 +85,7 @@ class PanelForecaster(Learner, ABC):
         self.check()
         fitted = self._unfitted()
         fitted.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
-        panel = fitted._enter(data)
+        panel = with_seasons(fitted._enter(data))
         fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
         fitted._fit(panel)
         fitted.cutoff_ = panel.index.stamps.max()
@@ -183,6 +184,7 @@ class PanelForecaster(Learner, ABC):
             If a forecast is NaN or infinite where there is an actual value.
         """
         check_is_fitted(self)
+        self.warn_of_look_ahead()
         panel = self.read(data)
         seen = panel.index.count_through(self.cutoff_)
         last = panel.index.lengths - self.horizon_
@@ -290,6 +292,9 @@ class PanelForecaster(Learner, ABC):
     def reach_(self) -> int:
         """Rows that must stand before the first one to forecast."""
         return 1 + self.gap_
+
+    def warn_of_look_ahead(self) -> None:
+        """Warn if a score on rows after ``cutoff_`` would be too good; most need not."""
 
     def _at_origin(self, history: Any) -> Panel:
         """The panel that the rows to forecast follow on: the data, and the gap after it."""

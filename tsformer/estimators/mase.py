@@ -29,7 +29,7 @@ def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> F
     ends
         (series,) number of training rows; what stands behind them changes nothing.
     season
-        Steps in a season; None takes the usual one of the frequency.
+        Steps in a season; None takes the main one of the panel.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> F
     rounding = _ROUNDING * _mean_by_series(panel, np.abs(panel.target.values), ends)
     step = _persistence_error(panel, 1, ends)
     step = np.where(step > np.nan_to_num(rounding), step, np.nan)
-    length = season_of(panel, season)
+    length = season_of(panel, season, ends=np.asarray(ends))
     if length == 1:
         return step
     seasonal = _persistence_error(panel, length, ends)

@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tsformer.panels import Panel
-from tsformer.time.season import season_length
+from tsformer.panels.seasons import main_season
 
 __all__ = ["season_of", "seasonal_history", "seasonal_naive", "usable_season"]
 
@@ -13,14 +13,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def season_of(panel: Panel, season: int | None = None) -> int:
-    """Steps in a season: as given, or the usual ones of the frequency."""
-    return season_length(panel.index.freq) if season is None else season
+def season_of(panel: Panel, season: int | None = None, *, ends: Integers | None = None) -> int:
+    """Steps in a season: as given, or the main one, found in the first ``ends`` rows if at all."""
+    return main_season(panel, ends) if season is None else season
 
 
-def usable_season(panel: Panel, season: int | None = None) -> int:
-    """Steps in a season: as given, or by frequency; 1 where the longest series has not two."""
-    length = season_of(panel, season)
+def usable_season(panel: Panel, season: int | None = None, *, ends: Integers | None = None) -> int:
+    """Steps in a season: as given, or the main one; 1 where the longest series has not two."""
+    length = season_of(panel, season, ends=ends)
     return length if season is not None or 2 * length <= panel.index.lengths.max() else 1
 
 

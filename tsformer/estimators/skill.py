@@ -37,7 +37,7 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     """
     series, origins = validation.locate(np.arange(len(validation)))
     reached = origins >= fitted.reach_
-    season, gap = usable_season(panel), fitted.gap_
+    season, gap = usable_season(panel, ends=ends), fitted.gap_
     history = seasonal_history(panel, season)
     units = naive_scale(panel, ends=ends)
     exact = _ROUNDING * Scales.fit(panel.target.values, panel.index.starts, ends).scale / units

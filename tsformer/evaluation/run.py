@@ -1,7 +1,6 @@
 """``backtest``: fit on the past, forecast what came after, and say how wrong that was."""
 
 import logging
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.cures import Cure, warn
 from tsformer.datasets import Dataset
-from tsformer.errors import ParameterError, SeriesTooShort
+from tsformer.errors import ParameterError, SeriesTooShort, TsformerWarning
 from tsformer.estimators import (
     Forecasts,
     PanelForecaster,
@@ -158,11 +158,8 @@ class _Run:
         numbers = sum(len(block.series) for block in self.plan.blocks) * self.plan.horizon
         numbers *= targets * (1 + len(self.levels)) * len(self.entrants)
         if self.keep and numbers > _MANY_NUMBERS:
-            warnings.warn(
-                f"the forecasts are {numbers:,} numbers, {8 * numbers / 1e9:.1f} GB to keep; "
-                "keep_forecasts=False keeps none",
-                stacklevel=4,
-            )
+            found = f"the forecasts are {numbers:,} numbers, {8 * numbers / 1e9:.1f} GB to keep."
+            warn(TsformerWarning(found, Cure("Keep none", {"keep_forecasts": False})))
 
     def score(self, block: Block) -> None:
         """Fit before a block, forecast it, and count the errors."""
@@ -170,6 +167,8 @@ class _Run:
             name: fitted_before(name, one, self.sources[name], block, self.plan)
             for name, one in self.entrants.items()
         }
+        for one in fitted.values():
+            one.warn_of_look_ahead()
         block, skips = block.with_context(max(one.reach_ for one in fitted.values()))
         self.skips += skips
         self.windows += len(block.series)

@@ -9,15 +9,16 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from tsformer.cures import Cure
 from tsformer.errors import FrameError
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, WindowScaling
 from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels.seasons import main_season
 from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
 from tsformer.time.freq import name_of
-from tsformer.time.season import season_length
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex
@@ -125,8 +126,7 @@ def describe(
     if panel is None:
         return Description({}, tuple(found), _series(None))
     found += findings(panel) + named_rows(data, panel)
-    shortest = int(panel.index.lengths.min())
-    steps = horizon or max(1, min(season_length(panel.index.freq), shortest // 10))
+    steps = horizon or max(1, min(main_season(panel), int(panel.index.lengths.min()) // 10))
     facts = _facts(panel)
     try:
         facts |= _cost(panel, steps, context, model, found)
@@ -206,7 +206,11 @@ def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -
         text += f" ({int(short.sum())} of {panel.n_series} series are too short)"
     how = panel.policy.short
     if how == "error" or (how == "drop" and short.all()):
-        return Finding("error", f'{text}: shorten them, or policy=Policy(short="drop") or "pad"')
+        cures = (
+            Cure("Shorten them, or leave out what is too short", {"policy__short": "drop"}),
+            Cure("Or fill it up", {"policy__short": "pad"}),
+        )
+        return Finding("error", f"{text}.", cures)
     return Finding("warning", f"{text}: {how}")
 
 

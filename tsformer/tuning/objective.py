@@ -10,7 +10,7 @@ import optuna
 import torch
 from sklearn.base import clone
 
-from tsformer.errors import TrainingFailed, TsformerError
+from tsformer.errors import LookAhead, NoSkill, TrainingFailed, TsformerError
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.evaluation import METRICS, backtest
 from tsformer.reading import RollingOrigin
@@ -59,6 +59,7 @@ class Objective:
             for path, value in defaults.items()
             if space[path].contains(value)
         }
+        self._warned = False  # of pretrained weights: once a search, in the earliest fold
         self.epochs: dict[int, int] = {}
         self.saved: dict[int, int] = {}
 
@@ -108,8 +109,10 @@ class Objective:
             forecaster = _reporting(candidate, reports)
             seen, later = rows_at(self.data, train), rows_at(self.data, test)
             with warnings.catch_warnings():
-                # a poor trial is no news
-                warnings.filterwarnings("ignore", message="on the validation rows")
+                warnings.simplefilter("ignore", NoSkill)  # a poor trial is no news
+                if self._warned:
+                    warnings.simplefilter("ignore", LookAhead)
+                self._warned = self._warned or getattr(forecaster, "start", None) is not None
                 error = _error(forecaster, seen, later, self.metric)
             if not math.isfinite(error):
                 why = _why(error, self.metric)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tsformer.cli.exits import note, worded
+from tsformer.cli.exits import cured, note, worded
 from tsformer.cli.files import Data, read_data
 from tsformer.cli.options import Format, Roles, Source, grouped
 from tsformer.cli.tables import say
@@ -37,7 +37,7 @@ def check(
     report = describe(
         data.frame, schema=data.schema, policy=data.policy, horizon=horizon, context=context
     )
-    say(report.as_options())
+    say(cured(report.as_options()))
     raise typer.Exit(report.exit_code)
 
 
@@ -49,10 +49,10 @@ def note_findings(data: Data) -> None:
     FrameError
         If the data cannot be read, as ``fit`` would.
     """
-    from tsformer.preflight.findings import findings, named_rows
+    from tsformer.preflight.findings import findings
     from tsformer.reading import read_panel
 
     panel = read_panel(data.frame, data.schema, data.policy)
-    for finding in [*findings(panel), *named_rows(data.frame, panel)]:
+    for finding in findings(panel):
         if finding.level == "warning":
             note(finding.as_options())

@@ -15,6 +15,12 @@ __all__ = ["describe_data", "describe_fit", "print_facts", "print_rows", "print_
 
 _MOST_NAMES = 6
 _MOST_ROWS = 8
+_HEADS = {
+    "scaled_mse": "MSE (scaled)",
+    "scaled_mae": "MAE (scaled)",
+    "mae": "MAE",
+    "mase": "MASE",
+}
 
 
 def say(text: str = "") -> None:
@@ -31,10 +37,7 @@ def print_facts(facts: Mapping[str, str]) -> None:
 
 def print_table(frame: "pd.DataFrame", *, digits: int = 3) -> None:
     """Print a small frame with its index as the first column and its numbers aligned."""
-    from tsformer.evaluation import METRICS
-
-    labels = {name: metric.label for name, metric in METRICS.items()}
-    named = frame.reset_index().rename(columns=labels)
+    named = frame.reset_index().rename(columns=_HEADS)
     shown = named.to_string(
         index=False, float_format=lambda value: f"{value:,.{digits}f}", na_rep="-", justify="right"
     )

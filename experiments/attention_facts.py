@@ -151,8 +151,9 @@ def data_of() -> tuple[Dataset, Policy | None]:
 
 def fitted(model: Architecture, panel: Panel, quick: bool) -> tuple[ForecastModule, Batch]:
     """A module trained for a while, and a batch of validation windows."""
-    sizes: dict[str, int] = {"context": CONTEXT, "horizon": HORIZON}
-    data = WindowDataModule(panel, **sizes, batch_size=64, random_state=SEED)
+    data = WindowDataModule(
+        panel, context=CONTEXT, horizon=HORIZON, batch_size=64, random_state=SEED
+    )
     training = Training(epochs=4 if quick else 20, batch_size=64, max_time=40 if quick else None)
     network = build_network(model, data.sizes, Quantiles(), random_state=SEED)
     module = ForecastModule(network, Quantiles(), training, random_state=SEED)
@@ -291,9 +292,8 @@ def main(quick: bool) -> None:
     panel = read_panel(data.frame, data.schema, policy)
     by_heads, courses = heads(quick)
     looking = distances(*fitted(Transformer(encoder_layers=3, skip=False), panel, quick))
-    placed, matrices = similarities(
-        fitted(PatchTransformer(patch=8, stride=4, skip=False), panel, quick)[0]
-    )
+    patched, _ = fitted(PatchTransformer(patch=8, stride=4, skip=False), panel, quick)
+    placed, matrices = similarities(patched)
     tables = {
         "softmax by the width of a head": saturation(),
         "heads against a bad start": by_heads,

@@ -191,6 +191,31 @@ def test_a_code_for_missing_values_is_repeated_by_forecast(run: Run) -> None:
     check_forecast("sold")
 
 
+def test_rows_that_seem_to_be_series_are_said_by_both(run: Run) -> None:
+    wide = pd.DataFrame(np.tile(SOLD[:9], (30, 1)), columns=[f"V{step}" for step in range(9)])
+    wide.insert(0, "shop", [f"shop {number}" for number in range(30)])
+    wide.to_csv("sales.csv", index=False)
+    said = "column 'shop' names each of the 30 rows"
+    checked = run("check", "sales.csv")
+    assert checked.code == 1 and said in checked.out
+    assert said in run("forecast", "sales.csv", *COMMON).err
+
+
+@pytest.mark.parametrize("ending", ["tsv", "txt", "dat", "psv"])
+def test_names_of_text_files(run: Run, ending: str) -> None:
+    file = written(f"sales.{ending}", MARKS["plain"], "\t", "utf-8")
+    assert run("forecast", file, *COMMON).code == 0
+    check_forecast()
+
+
+def test_negative_in_brackets_and_letters_of_latin_1(run: Run) -> None:
+    lines = ["Größe\x81,sold", *ROWS[:83], f"{DAYS[83]:%Y-%m-%d},(9)"]
+    Path("sales.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    done = run("forecast", "sales.csv", *COMMON)
+    assert done.code == 0 and "read as latin-1" in done.err and "'(9)' is read as -9" in done.err
+    assert pd.read_csv("forecast.csv")["sold"].iloc[-1] == -9
+
+
 def test_excel(run: Run) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -213,6 +238,16 @@ def test_json_records(run: Run, name: str) -> None:
     frame = pd.DataFrame({"day": DAYS.strftime("%Y-%m-%d"), "sold": SOLD})
     frame.to_json(name, orient="records", lines=name[-5:] != ".json")
     assert run("forecast", name, *COMMON).code == 0
+    check_forecast("sold")
+
+
+def test_a_line_of_json_ends_at_its_line_feed(run: Run) -> None:
+    lines = [
+        f'{{"day": "{day:%Y-%m-%d}", "sold": {value:.0f}, "said": "a\u2028b"}}'
+        for day, value in zip(DAYS, SOLD, strict=True)
+    ]
+    Path("sales.jsonl").write_text("\r\n".join(lines), encoding="utf-8")
+    assert run("forecast", "sales.jsonl", *COMMON, "--target", "sold").code == 0
     check_forecast("sold")
 
 

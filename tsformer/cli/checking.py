@@ -49,10 +49,10 @@ def note_findings(data: Data) -> None:
     FrameError
         If the data cannot be read, as ``fit`` would.
     """
-    from tsformer.preflight.findings import findings
+    from tsformer.preflight.findings import findings, named_rows
     from tsformer.reading import read_panel
 
     panel = read_panel(data.frame, data.schema, data.policy)
-    for finding in findings(panel):
+    for finding in [*findings(panel), *named_rows(data.frame, panel)]:
         if finding.level == "warning":
             note(finding.as_options())

@@ -14,8 +14,7 @@ from tsformer.cli.tables import describe_data, describe_fit, print_facts, print_
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tsformer.cli.checking import note_findings
-from tsformer.cli.files import Data
+    from tsformer.cli.files import Data
 
 __all__ = ["fit", "forecast", "predict"]
 

@@ -10,13 +10,15 @@ from tsformer.errors import WrongType
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Marks", "as_numbers", "find_marks", "in_groups"]
+__all__ = ["EMPTY_TEXT", "Marks", "as_numbers", "find_marks", "in_groups"]
 
-_EMPTY = frozenset(
-    {"-", "--", ".", "..", "...", "?", "*", "\u2013", "\u2014", "\u2212", "missing"}
-    | {"n/a", "N/A", "n.a.", "na", "NA", "nan", "NaN", "NAN", "#N/A", "#NA", "<NA>"}
-    | {"null", "NULL", "Null", "none", "None", "#VALUE!", "#DIV/0!"}
+EMPTY_TEXT = frozenset(["#N/A", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "<NA>"])
+"""What stands for an empty value in any column, as pandas has it."""
+_EMPTY = EMPTY_TEXT.union(
+    ("-", "--", ".", "..", "...", "?", "*", "\u2013", "\u2014", "\u2212", "missing"),
+    ("n.a.", "na", "NAN", "#NA", "Null", "none", "#VALUE!", "#DIV/0!"),
 )
+"""What does among numbers."""
 _SPACES = "\u00a0\u202f\u2009 '\u2019"
 _BARE = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.I)
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u200b-\u200f\ufeff]")

@@ -32,7 +32,7 @@ def read_records(text: str, name: str, *, lines: bool) -> "pd.DataFrame":
 
 def _of_lines(text: str, name: str) -> list[Any]:
     rows = []
-    for line, one in enumerate(text.splitlines(), 1):
+    for line, one in enumerate(text.split("\n"), 1):
         if one.strip():
             try:
                 rows.append(json.loads(one))

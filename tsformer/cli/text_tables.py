@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tsformer.cli.decoding import decoded, unpacked
 from tsformer.cli.dialect import TextTable, find_table, read_rows
 from tsformer.cli.melting import melted
-from tsformer.cli.numbers import Marks, as_numbers, find_marks, in_groups
+from tsformer.cli.numbers import EMPTY_TEXT, Marks, as_numbers, find_marks, in_groups
 from tsformer.cli.records import read_records
 from tsformer.cli.workbooks import read_workbook
 from tsformer.cures import Cure
@@ -23,7 +23,6 @@ _TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat", ".psv")
 _RECORDS = (".json", ".jsonl", ".ndjson")
 _BOOKS = (".xlsx", ".xlsm")
 READ_AS_TEXT = (*_TEXT, *_RECORDS, *_BOOKS)
-_EMPTY_TEXT = frozenset(["#N/A", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "<NA>"])
 _SAMPLE = 2000
 _MOSTLY = 0.8  # of a column are numbers: the others are then slips, not names
 
@@ -72,7 +71,7 @@ def typed_column(
     held = values[~empty]
     if held.empty:
         return pd.Series(float("nan"), index=values.index), ""
-    text = values.mask(empty | values.isin(_EMPTY_TEXT))
+    text = values.mask(empty | values.isin(EMPTY_TEXT))
     if set(held.unique()[:3]) <= {"True", "False", "TRUE", "FALSE"} and not empty.any():
         return values.str.lower() == "true", ""
     plain = _plain_numbers(text)
@@ -148,7 +147,7 @@ def _said(
     odd = held[held.str.contains(r"[^\d.,eE+\-]")]
     if len(odd):
         said.append(f"{odd.iloc[0]!r} is read as {numbers[odd.index[0]]:.10g}")
-    empty = text[numbers.isna() & (text != "") & ~text.isin(_EMPTY_TEXT) & ~text.isin(given)]
+    empty = text[numbers.isna() & (text != "") & ~text.isin(EMPTY_TEXT) & ~text.isin(given)]
     if len(empty):
         said.append(f"{empty.iloc[0]!r} is taken as empty (rows: {len(empty)})")
     return f"in column {column!r} {', '.join(said)}" if said else ""

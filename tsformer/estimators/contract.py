@@ -24,6 +24,7 @@ from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.naming import in_series
+from tsformer.panels.ragged import row_within_series
 from tsformer.reading import extended, future_frame, read_panel
 from tsformer.reading.tables import as_pandas, refuse_unknown
 
@@ -197,7 +198,7 @@ class PanelForecaster(Learner, ABC):
                 f"forecast horizon {self.horizon_} from. Give more rows before them."
             )
         series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
-        within = np.arange(len(series)) - np.repeat(np.cumsum(counts) - counts, counts)
+        within = row_within_series(counts)
         scale = naive_scale(panel, ends=first)
         total, count = 0.0, 0
         for part in self.forecast(panel, series, first[series] + within):

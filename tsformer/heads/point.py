@@ -30,11 +30,11 @@ class Point(Head):
     tensor(5.)
     """
 
+    has_spread: ClassVar[bool] = False
+
     kind: Literal["absolute", "squared", "huber"] = param(
         "Loss to minimise.", default="absolute", choices=("absolute", "squared", "huber")
     )
-    has_spread: ClassVar[bool] = False
-
     _: KW_ONLY
     delta: float = param("Where Huber's loss turns from squared to absolute.", default=1.0, above=0)
 

@@ -30,6 +30,11 @@ from tsformer.errors import DataWarning
             'Parse it: pd.to_datetime(frame["d"]).',
             "Parse it: --time-format FORMAT.",
         ),
+        (
+            Cure("Parse it", {"schema__time": "d"}, code="frame", option='--time-format "%d"'),
+            "Parse it: frame.",
+            'Parse it: --time d --time-format "%d".',
+        ),
         (Cure("Drop it", code="frame.dropna()"), "Drop it: frame.dropna().", ""),
     ],
 )

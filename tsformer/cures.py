@@ -25,7 +25,7 @@ class Cure:
     code
         Python that does it to the data, where no parameter can.
     option
-        What does it on the command line, where that does not follow from the settings.
+        What does it on the command line, after the settings, where they do not say all of it.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Cure:
 
     def options(self) -> str:
         """The advice with options of the command line; empty where only Python would do."""
-        shown = self.option or _as_options(self.settings)
+        shown = " ".join(filter(None, [_as_options(self.settings), self.option]))
         return "" if self.code and not shown else _sentence(self.advice, shown)
 
 

@@ -31,7 +31,11 @@
 
     TsformerWarning(UserWarning)
     ├── DataWarning                       something in the data that was read, but not as it stands
+    │   ├── EmptyPeriod                   a period to ignore that holds no row
+    │   └── SeriesLeftOut                 series too short to fit on or to forecast, left out
     └── ForecastWarning                   a forecaster that is worse than it looks
+        ├── LookAhead                     what is scored was known to what the weights started from
+        └── NoSkill                       no better than seasonal persistence on validation rows
 
 A message says what was found (series, column in quotes, first bad row or stamp, count), what is
 allowed, and what to do. What to do is kept as data, too: see :class:`tsformer.cures.Cure`.
@@ -47,16 +51,20 @@ __all__ = [
     "DuplicateColumn",
     "DuplicateTimestamp",
     "EmptyFrame",
+    "EmptyPeriod",
     "ForecastError",
     "ForecastWarning",
     "FrameError",
     "InfiniteValues",
+    "LookAhead",
     "MissingColumn",
     "MissingDependency",
     "MissingFuture",
     "MissingValues",
     "ModelFileError",
+    "NoSkill",
     "ParameterError",
+    "SeriesLeftOut",
     "SeriesTooShort",
     "ShapeError",
     "TrainingFailed",
@@ -212,5 +220,21 @@ class DataWarning(TsformerWarning):
     """Something in the data was read, but not as it stands."""
 
 
+class EmptyPeriod(DataWarning):
+    """A period of ``Policy(ignore=...)`` holds no row."""
+
+
+class SeriesLeftOut(DataWarning):
+    """Series have too few rows to fit on or to forecast from, and the policy drops them."""
+
+
 class ForecastWarning(TsformerWarning):
     """A forecaster is worse, or less sure, than it looks."""
+
+
+class LookAhead(ForecastWarning):
+    """A score is too good: the weights started from ones that have seen what is scored."""
+
+
+class NoSkill(ForecastWarning):
+    """On the validation rows the forecaster is no better than seasonal persistence."""

@@ -109,6 +109,11 @@ def forbidden(node: ast.AST) -> str | None:
             return "pickle runs what is in the file"
         case ast.ImportFrom(module=module) if module in PICKLES:
             return "pickle runs what is in the file"
+        case (
+            ast.keyword(arg="stacklevel")
+            | ast.Call(func=ast.Attribute(attr="warn", value=ast.Name(id="warnings")))
+        ):
+            return "tsformer.cures.warn finds the caller's line; levels counted by hand go wrong"
         case ast.Call(func=ast.Name(id="eval" | "exec" as name)):
             return f"{name} runs text as code"
         case ast.Assert(
@@ -123,6 +128,8 @@ def forbidden(node: ast.AST) -> str | None:
 def test_the_library_does_nothing_forbidden(source: Path) -> None:
     tree = ast.parse(source.read_text(encoding="utf-8"))
     found = {node.lineno: reason for node in ast.walk(tree) if (reason := forbidden(node))}  # type: ignore[attr-defined]
+    if source.name == "cures.py":  # home of the one helper that warns
+        found = {line: reason for line, reason in found.items() if "cures.warn" not in reason}
     assert not found
 
 
@@ -135,6 +142,8 @@ def test_the_library_does_nothing_forbidden(source: Path) -> None:
         "from joblib import load",
         "eval(x)",
         "assert n > 0",
+        "warnings.warn(text)",
+        "log.warning(text, stacklevel=2)",
     ],
 )
 def test_what_is_forbidden_is_found(code: str) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tsformer.cli.exits import cured, exit_code
+from tsformer.cli.exits import exit_code
+from tsformer.cures import Cure
 from tsformer.errors import (
     DownloadFailed,
     ForecastError,
@@ -15,6 +16,7 @@ from tsformer.errors import (
     ModelFileError,
     ParameterError,
     TrainingFailed,
+    WrongTime,
     WrongType,
 )
 
@@ -70,21 +72,17 @@ def test_warnings_are_notes_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "note: take care\n"
 
 
-@pytest.mark.parametrize(
-    ("python", "options"),
-    [
-        ('policy=Policy(gaps="mask", missing="mask");', "--gaps mask --missing mask;"),
-        ('schema=Schema(series="the shop")', '--series "the shop"'),
-        (
-            'Convert it first: frame["Date"] = pd.to_datetime(frame["Date"], format="%m/%d/%Y")',
-            'Say so: --time Date --time-format "%m/%d/%Y"',
-        ),
-        ("say another frequency: schema=Schema(freq=...).", "say another frequency: --freq FREQ."),
-        ("nothing to change", "nothing to change"),
-    ],
-)
-def test_cures_are_options(python: str, options: str) -> None:
-    assert cured(python) == options
+def test_cures_are_options_and_python_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise WrongTime(
+            "stamps are text.",
+            Cure("Say so", {"schema__time": "the day"}, code="frame", option='--time-format "%d"'),
+            Cure("Or convert them", code='pd.to_datetime(frame["the day"])'),
+        )
+
+    assert exit_code(fail) == 1
+    said = 'error: stamps are text. Say so: --time "the day" --time-format "%d".\n'
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize(

@@ -3,44 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import registry
+from sklearn.base import clone
 
-from tsformer import Forecaster, SeasonalNaive, Training
-from tsformer.models import (
-    DecoderTransformer,
-    Informer,
-    InvertedTransformer,
-    Linear,
-    MaskedTransformer,
-    PatchTransformer,
-    Recurrent,
-    Transformer,
-)
+from tsformer import Forecaster, Training, models
+from tsformer.models import Architecture
 
-TINY = {"d_model": 16, "n_heads": 2, "d_ff": 16, "encoder_layers": 1, "dropout": 0.0}
-DECODER = {"patch": 3, "d_model": 16, "n_heads": 2, "d_ff": 16, "layers": 1, "dropout": 0.0}
-MODELS = {
-    "linear": Linear(),
-    "informer": Informer(**TINY),
-    "transformer": Transformer(**TINY),
-    "autoregressive": Transformer(**TINY, decoding="autoregressive"),
-    "linear_last": Linear(centre="last"),
-    "linear_split": Linear(decomposition=5),
-    "patch": PatchTransformer(**TINY, patch=6, stride=3),
-    "inverted": InvertedTransformer(**TINY),
-    "recurrent": Recurrent(hidden=16, dropout=0.0),
-    "decoder": DecoderTransformer(**DECODER),
-    "masked": MaskedTransformer(**TINY, patch=3),
-}
-BARE = {
-    "patch": PatchTransformer(**TINY, patch=6, stride=3, skip=False),
-    "patch_joint": PatchTransformer(**TINY, patch=6, stride=3, channels="joint", skip=False),
-    "inverted": InvertedTransformer(**TINY, skip=False),
-    "decoder": DecoderTransformer(**DECODER, skip=False),
-    "masked": MaskedTransformer(**TINY, patch=3, skip=False),
-    "gru": Recurrent(hidden=16, dropout=0.0, skip=False),
-    "lstm": Recurrent(hidden=16, dropout=0.0, cell="lstm", skip=False),
-    "gru_fixed": Recurrent(hidden=16, dropout=0.0, attention=False, skip=False),
-}
+MODELS = registry.gathered(registry.MODELS, "learners")
+BARE = registry.gathered(registry.MODELS, "bare")
 ROWS, TEST = 200, 40
 STEPS = np.arange(ROWS)
 NOISE = np.random.default_rng(0).normal(size=ROWS)
@@ -51,6 +21,17 @@ PATTERNS = {
 }
 
 
+def persistence():
+    """A forecaster of the last season."""
+    return clone(registry.gathered(registry.BASELINES, "forecasters")["seasonal_naive"]).set_params(
+        horizon=7
+    )
+
+
+def test_every_public_model_is_here():
+    assert {type(model) for model in MODELS.values()} == registry.public(models, Architecture)
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("name", MODELS)
 def test_what_can_be_learned_is_learned(name, pattern):
@@ -59,7 +40,7 @@ def test_what_can_be_learned_is_learned(name, pattern):
     train = data[:-TEST]
     training = Training(epochs=4, learning_rate=5e-3)
     forecaster = Forecaster(MODELS[name], horizon=7, context=21, training=training).fit(train)
-    naive = SeasonalNaive(horizon=7).fit(train)
+    naive = persistence().fit(train)
     assert forecaster.score(data) > naive.score(data)
     assert forecaster.skill_ > 0
     forecast = forecaster.predict()["y"]
@@ -75,5 +56,5 @@ def test_a_wave_is_learned_without_the_skip(name):
     training = Training(epochs=8, learning_rate=1e-2, batch_size=8)
     fit = {"horizon": 7, "context": 21, "training": training}
     forecaster = Forecaster(BARE[name], **fit).fit(data[:-TEST])
-    naive = SeasonalNaive(horizon=7).fit(data[:-TEST])
+    naive = persistence().fit(data[:-TEST])
     assert forecaster.score(data) > 0.5 * naive.score(data)  # scores are minus an error

@@ -7,49 +7,26 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
+import registry
 import torch
 from jaxtyping import config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import tsformer
-from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, Training
+from tsformer import Forecaster, Policy, Schema, estimators, models
 from tsformer.errors import MissingColumn, MissingValues, ParameterError
-from tsformer.estimators import PanelForecaster
-from tsformer.heads import Point
-from tsformer.models import (
-    DecoderTransformer,
-    Informer,
-    InvertedTransformer,
-    Linear,
-    MaskedTransformer,
-    PatchTransformer,
-    Recurrent,
-    Transformer,
-)
+from tsformer.estimators import BASELINES, PanelForecaster
+from tsformer.models import Architecture
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")
 
-HORIZON, CONTEXT = 4, 12
-TINY = {"d_model": 8, "n_heads": 1, "d_ff": 8, "encoder_layers": 1}
-FIT = {"horizon": HORIZON, "context": CONTEXT}
-ONE = Training(epochs=1)
-FORECASTERS = {
-    "linear": Forecaster(Linear(), **FIT),
-    "informer": Forecaster(Informer(**TINY), **FIT, training=ONE),
-    "transformer": Forecaster(Transformer(**TINY), **FIT, training=ONE, head=Point()),
-    "autoregressive": Forecaster(
-        Transformer(**TINY, decoding="autoregressive"), **FIT, training=ONE
-    ),
-    "patch": Forecaster(PatchTransformer(**TINY, patch=4, stride=2), **FIT, training=ONE),
-    "inverted": Forecaster(InvertedTransformer(**TINY), **FIT, training=ONE),
-    "recurrent": Forecaster(Recurrent(hidden=8), **FIT, training=ONE),
-    "decoder": Forecaster(
-        DecoderTransformer(patch=3, d_model=8, n_heads=1, d_ff=8, layers=1), **FIT, training=ONE
-    ),
-    "masked": Forecaster(MaskedTransformer(**TINY, patch=3), **FIT, training=ONE),
-    "seasonal_naive": SeasonalNaive(horizon=HORIZON),
-    "drift": Drift(horizon=HORIZON),
+HORIZON = registry.HORIZON
+FORECASTERS = registry.gathered((*registry.MODELS, *registry.BASELINES), "forecasters")
+POINT_ALONE = {
+    name
+    for name, one in FORECASTERS.items()
+    if getattr(one, "head", None) is not None and not one.head.has_spread
 }
 every = pytest.mark.parametrize("name", FORECASTERS)
 
@@ -86,9 +63,12 @@ def fitted():
 
 
 def test_every_public_forecaster_is_here():
-    kinds = {getattr(tsformer, name) for name in tsformer.__all__}
-    kinds = {k for k in kinds if isinstance(k, type) and issubclass(k, PanelForecaster)}
+    kinds = registry.public(estimators, PanelForecaster)
+    assert kinds >= registry.public(tsformer, PanelForecaster)
     assert {type(one) for one in FORECASTERS.values()} == kinds
+    assert kinds - {Forecaster} == set(BASELINES)
+    trained = {type(one.model) for one in FORECASTERS.values() if isinstance(one, Forecaster)}
+    assert trained == registry.public(models, Architecture)
 
 
 @every
@@ -131,7 +111,7 @@ def test_another_horizon_is_refused(name, steps, fitted):
 
 @every
 def test_quantiles_stand_beside_their_target_and_never_cross(name, fitted):
-    if name == "transformer":
+    if name in POINT_ALONE:
         with pytest.raises(ParameterError, match=r"head=Quantiles\(\)"):
             fitted(name).predict(quantiles=[0.5])
         return
@@ -157,7 +137,7 @@ def test_array_in_array_out(name, targets):
     forecast = forecaster.predict()
     assert isinstance(forecast, np.ndarray)
     assert forecast.shape == (HORIZON, targets)
-    if name != "transformer":
+    if name not in POINT_ALONE:
         assert forecaster.predict(quantiles=[0.1, 0.9]).shape == (HORIZON, targets, 2)
 
 

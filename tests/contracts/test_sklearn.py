@@ -1,13 +1,22 @@
 """scikit-learn's own suite: all of it but two checks, which contradict what a series is."""
 
 import pytest
+import registry
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tsformer import Drift, Forecaster, SeasonalNaive, Training
-from tsformer.models import Informer, Linear
+from tsformer import Forecaster
 
-TINY = Informer(d_model=8, n_heads=1, d_ff=8, encoder_layers=1)
-
+MODELS = registry.gathered(registry.MODELS, "laws")
+# one in closed form, one by gradient; then each without weights
+ESTIMATORS = [
+    Forecaster(MODELS["linear"], horizon=1),
+    Forecaster(MODELS["informer"], horizon=1, training=registry.ONE),
+    *(
+        clone(one).set_params(horizon=1)
+        for one in registry.gathered(registry.BASELINES, "forecasters").values()
+    ),
+]
 EXPECTED = {
     "check_methods_sample_order_invariance": "the order of the rows is the meaning of a series",
     "check_methods_subset_invariance": "a forecast needs the rows before it",
@@ -16,12 +25,7 @@ EXPECTED = {
 
 @pytest.mark.filterwarnings("ignore:on the validation rows")
 @parametrize_with_checks(
-    [
-        Forecaster(Linear(), horizon=1),
-        Forecaster(TINY, horizon=1, training=Training(epochs=1)),
-        SeasonalNaive(horizon=1),
-        Drift(horizon=1),
-    ],
+    ESTIMATORS,
     expected_failed_checks=lambda estimator: EXPECTED,
     xfail_strict=True,
 )
@@ -29,7 +33,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [Forecaster(Linear(), horizon=1), Drift(horizon=1)])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_no_check_is_switched_off_by_a_tag(estimator):
     tags = estimator.__sklearn_tags__()
     assert tags.input_tags.two_d_array

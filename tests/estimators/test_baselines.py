@@ -4,6 +4,7 @@ import pytest
 
 from tsformer import Drift, Policy, SeasonalNaive
 from tsformer.errors import ParameterError
+from tsformer.estimators import BASELINES
 
 MASK = Policy(missing="mask")
 NAN = np.nan
@@ -83,7 +84,7 @@ def test_two_rows_are_a_line():
     assert forecast(Drift(horizon=2), column(1, 2))["y"].tolist() == [3, 4]
 
 
-@pytest.mark.parametrize("kind", [SeasonalNaive, Drift])
+@pytest.mark.parametrize("kind", BASELINES)
 def test_any_level_may_be_asked_for(kind):
     values = np.random.default_rng(0).normal(size=50)
     levels = [0.001, 0.123, 0.5, 0.999]
@@ -92,7 +93,7 @@ def test_any_level_may_be_asked_for(kind):
     assert (np.diff(spread, axis=1) >= 0).all()
 
 
-@pytest.mark.parametrize("kind", [SeasonalNaive, Drift])
+@pytest.mark.parametrize("kind", BASELINES)
 def test_columns_and_series_are_forecast_apart(kind):
     frame = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0)[::-1] ** 2})
     both = forecast(kind(horizon=2), frame, quantiles=[0.2])
@@ -114,3 +115,15 @@ def test_a_new_series_has_the_quantiles_of_its_own_errors():
 def test_a_season_of_nothing_is_refused():
     with pytest.raises(ParameterError, match="season_length"):
         SeasonalNaive(horizon=1, season_length=0).fit(column(1, 2, 3))
+
+
+def test_a_column_that_ended_long_ago_goes_on_with_its_last_season() -> None:
+    rows = np.arange(40, dtype=float)
+    frame = pd.DataFrame({"y": rows, "z": np.where(rows < 10, rows, np.nan)})
+    made = (
+        SeasonalNaive(horizon=3, season_length=4, policy=Policy(missing="mask"))
+        .fit(frame)
+        .predict()
+    )
+    assert made["y"].tolist() == [36.0, 37.0, 38.0]
+    assert made["z"].tolist() == [8.0, 9.0, 6.0]

@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsformer import Drift, Policy, Schema, SeasonalNaive
+from tsformer import Policy, Schema, SeasonalNaive
 from tsformer.errors import ForecastError, MissingFuture, ParameterError, SeriesTooShort
-from tsformer.estimators import windows_of
+from tsformer.estimators import BASELINES, windows_of
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.params import KW_ONLY, param, params
 from tsformer.reading import read_panel
@@ -120,7 +120,7 @@ def test_the_score_needs_something_to_forecast_from(frame):
         forecaster.score(frame[:30])
 
 
-@pytest.mark.parametrize("kind", [SeasonalNaive, Drift])
+@pytest.mark.parametrize("kind", BASELINES)
 def test_nothing_is_forecast_from_nothing(kind, frame):
     forecaster = kind(horizon=3).fit(frame)
     panel, one = forecaster.read(frame), np.zeros(1, dtype=np.int64)

@@ -1,17 +1,19 @@
 import logging
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
+import pytorch_lightning as pl
 import torch
 from sklearn.model_selection import GridSearchCV
 
-from tsformer import Forecaster, Policy, Schema, Training
+from tsformer import Forecaster, Policy, Schema, Training, load
 from tsformer.errors import MissingValues, ParameterError, SeriesTooShort, TrainingFailed
 from tsformer.heads import Quantiles
 from tsformer.models import Informer, Linear
 from tsformer.reading import RollingOrigin, read_panel
-from tsformer.training import InformerModule, WindowDataModule
+from tsformer.training import InformerModule, WindowDataModule, budget, module
 
 pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")
 
@@ -94,8 +96,6 @@ def test_the_parts_of_a_fit_are_its_own(frame, linear):
 @pytest.mark.filterwarnings("ignore:.*treespec, LeafSpec")
 @pytest.mark.parametrize("sanity", [0, 2])
 def test_a_hand_used_trainer_gives_the_same_weights(sanity, frame, tiny):
-    import pytorch_lightning as pl
-
     settings = Training(epochs=2)
     forecaster = tiny(epochs=2).fit(frame)
     data = WindowDataModule(read_panel(frame), context=12, horizon=3, random_state=0)
@@ -310,6 +310,19 @@ def test_the_skill_compares_with_persistence(frame, linear):
     assert forecaster.skill_ == pytest.approx(1 - np.sum(own) / np.sum(naive), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    "rows", [np.tile(np.arange(7.0), 20), np.sin(np.arange(140) / 7 * 2 * np.pi)]
+)
+def test_two_that_are_perfect_up_to_rounding_are_tied(rows, linear):
+    frame = pd.DataFrame({"y": rows}, index=pd.date_range("2024-01-01", periods=140))
+    assert linear(context=14).fit(frame).skill_ == 0  # and there is no warning
+
+
+def test_the_skill_of_a_constant_is_unknown(linear):
+    frame = pd.DataFrame({"y": np.full(60, 3.0)}, index=pd.date_range("2024-01-01", periods=60))
+    assert np.isnan(linear().fit(frame).skill_)
+
+
 # covariates
 
 
@@ -457,3 +470,83 @@ def test_a_network_may_be_searched(frame, tiny):
         tiny(), {"model__kernel": [1, 3]}, cv=RollingOrigin(folds=1, horizon=3)
     ).fit(frame)
     assert set(search.best_params_) == {"model__kernel"}
+
+
+class Steps:
+    """A clock by which a training step takes a second, and nothing else takes any time."""
+
+    def __init__(self):
+        self.taken = 0
+
+    def monotonic(self):
+        return float(self.taken)
+
+
+@pytest.fixture
+def a_second_a_step(monkeypatch):
+    clock, step = Steps(), module.ForecastModule.training_step
+
+    def timed(self, batch, batch_index):
+        clock.taken += 1
+        return step(self, batch, batch_index)
+
+    monkeypatch.setattr(module.ForecastModule, "training_step", timed)
+    monkeypatch.setattr(budget, "time", clock)
+    monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+def test_the_time_of_a_fit_holds_the_refit_too(a_second_a_step, tiny, frame):
+    shared = {"epochs": 50, "patience": None, "batch_size": 8}
+    refitted = tiny(max_time=40.0, refit_all=True, **shared).fit(frame)
+    assert a_second_a_step.taken <= 41
+    assert len(refitted.history_) <= 1 + 0.4 * 40 / 8  # what is left is for the second one
+    assert "training ended in epoch" in refitted.cut_short_
+    assert np.isfinite(refitted.predict()).to_numpy().all()
+
+
+def test_without_time_for_the_refit_the_first_fit_is_kept(a_second_a_step, tiny, frame):
+    shared = {"epochs": 1, "patience": None, "batch_size": 8}
+    refitted = tiny(max_time=16.0, refit_all=True, **shared).fit(frame)
+    once = tiny(max_time=6.4, **shared).fit(frame)
+    assert "there was no time to train once more on all rows" in refitted.cut_short_
+    pd.testing.assert_frame_equal(refitted.predict(), once.predict())
+    assert refitted.skill_ == once.skill_
+
+
+def test_a_fit_says_what_was_cut_short_and_a_file_keeps_it(a_second_a_step, tiny, frame, tmp_path):
+    fitted = tiny(epochs=50, max_time=5.0).fit(frame)
+    assert "training ended in epoch 2 of at most 50, at step " in fitted.cut_short_
+    assert load(fitted.save(tmp_path / "cut")).cut_short_ == fitted.cut_short_
+    assert tiny(epochs=1).fit(frame).cut_short_ == ""
+
+
+@pytest.mark.slow
+def test_a_panel_of_2000_series_is_fitted_in_its_time():
+    rows, series = 200, 2000
+    noise = np.random.default_rng(0).normal(scale=0.3, size=(series, rows))
+    values = 10 + np.sin(2 * np.pi * np.arange(rows) / 7 + np.arange(series)[:, None]) + noise
+    days = np.tile(pd.date_range("2024-01-01", periods=rows), series)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(series), rows), "day": days})
+    frame["y"] = values.ravel()
+    began = time.monotonic()
+    fitted = Forecaster(
+        horizon=14, schema=Schema(series="id"), training=Training(max_time=30, callbacks=[Watch()])
+    ).fit(frame)
+    took = time.monotonic() - began
+    assert took < 60  # 45 on a machine that has nothing else to do
+    assert Watch.seconds > 0.4 * took  # half and more on such a one
+    assert fitted.skill_ > 0
+    assert "validation windows were judged" in fitted.cut_short_
+
+
+class Watch(pl.Callback):
+    """Seconds spent on training steps."""
+
+    seconds = 0.0
+
+    def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+        self.began = time.monotonic()
+
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        Watch.seconds += time.monotonic() - self.began

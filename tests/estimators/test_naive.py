@@ -1,9 +1,7 @@
 import numpy as np
 import pandas as pd
-import pytest
 
 from tsformer import Policy
-from tsformer.estimators import naive_scale
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
 from tsformer.reading import read_panel
 
@@ -49,26 +47,6 @@ def test_a_phase_never_seen_takes_the_latest_value():
     found = seasonal_history(data, 3)[:, 0]
     assert found[:6].tolist() == [1, 1, 3, 4, 4, 6]
     np.testing.assert_array_equal(found[6:], [NAN, 2, 2])
-
-
-def test_the_scale_of_mase_by_hand():
-    data = panel([1.0, 4, 2, 2], [0.0, 10, 0, 50])
-    np.testing.assert_allclose(naive_scale(data, ends=np.array([4, 3]))[:, 0], [5 / 3, 10])
-    np.testing.assert_allclose(
-        naive_scale(data, ends=np.array([4, 3]), season=2)[:, 0], [1.5, 10 / 3]
-    )
-
-
-def test_rows_after_the_ends_do_not_count():
-    one, other = panel([1.0, 4, 2, 2]), panel([1.0, 4, 2, 1e9])
-    ends = np.array([3])
-    assert naive_scale(one, ends=ends) == naive_scale(other, ends=ends)
-
-
-@pytest.mark.parametrize(("values", "expected"), [([3.0, 3, 3], 3), ([0.0, 0, 0], 1), ([4.0], 4)])
-def test_where_persistence_is_perfect_the_level_is_the_scale(values, expected):
-    data = panel(values, [1.0, 2.0, 4.0])
-    assert naive_scale(data, ends=data.lengths)[0, 0] == expected
 
 
 def test_the_season_must_fit_twice():

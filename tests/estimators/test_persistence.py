@@ -16,9 +16,9 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import tsformer
-from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, Training, load
+from tsformer import Forecaster, Policy, Schema, SeasonalNaive, Training, load
 from tsformer.errors import ModelFileError
-from tsformer.estimators import persistence
+from tsformer.estimators import BASELINES, persistence
 from tsformer.heads import Point
 from tsformer.models import Informer, Linear
 
@@ -153,7 +153,7 @@ def test_words_come_back(frame, tiny, path):
     pd.testing.assert_frame_equal(loaded.predict(data), forecaster.predict(data))
 
 
-@pytest.mark.parametrize("kind", [SeasonalNaive, Drift])
+@pytest.mark.parametrize("kind", BASELINES)
 def test_baselines_are_saved_too(kind, long, path):
     forecaster = kind(horizon=3).fit(long)
     loaded = load(forecaster.save(path))

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import tsformer
-from tsformer import Forecaster, Policy, Schema, Training
-from tsformer.errors import MissingValues, ParameterError
+from tsformer import Forecaster, Policy, Schema, Training, backtest
+from tsformer.errors import LookAhead, MissingValues, ParameterError
 from tsformer.estimators import MaskedPretrainer, PretrainedWeights
 from tsformer.heads import Point
 from tsformer.models import Informer, MaskedTransformer
@@ -100,7 +100,8 @@ def test_start_survives_a_grid_search(weights):
     search = GridSearchCV(
         forecaster(None), grid, cv=RollingOrigin(horizon=3, folds=2), error_score="raise"
     )
-    search.fit(data)
+    with pytest.warns(LookAhead, match=r"up to 2024-03-30 .* ends at 2024-02-2"):
+        search.fit(data)
     assert {id(one) for one in search.cv_results_["param_start"]} == {id(None), id(weights)}
     assert search.best_estimator_.predict()["y"].notna().all()
 
@@ -203,3 +204,65 @@ def test_wrong_parameters_are_refused(wrong):
 def test_a_frame_for_validation_is_refused():
     with pytest.raises(ParameterError, match="no frame"):
         pretrainer(training=Training(validation=waves())).fit(waves())
+
+
+# what pretraining has seen
+
+
+ONE = waves(series=1, rows=90).drop(columns="id")
+
+
+def test_weights_carry_the_last_stamp_they_have_seen():
+    fitted = pretrainer(epochs=0).fit(ONE)
+    assert fitted.weights_.cutoff == fitted.cutoff_ == pd.Timestamp("2024-03-30")
+    assert pickle.loads(pickle.dumps(fitted.weights_)).cutoff == fitted.cutoff_
+    assert pretrainer(epochs=0).fit(np.arange(60.0)).weights_.cutoff == 59
+
+
+def test_a_score_of_rows_they_have_seen_warns_and_names_both_stamps(weights):
+    early = forecaster(weights).fit(ONE[:-5])  # forecasting what is to come is no score
+    said = r"to 2024-03-30 00:00:00, this fit ends at 2024-03-25 00:00:00.*too good\. Pretrain"
+    with pytest.warns(LookAhead, match=said) as caught:
+        early.score(ONE)
+    assert [one.filename for one in caught] == [__file__]
+    forecaster(weights).fit(ONE).score(ONE)  # no warning
+
+
+def test_a_backtest_with_weights_of_all_rows_warns():
+    start = pretrainer(epochs=3).fit(ONE).weights_
+    with pytest.warns(LookAhead, match=r"this fit ends at 2024-03-24"):
+        backtest(forecaster(start), ONE, folds=2)
+
+
+def test_weights_of_the_rows_before_the_first_fold_see_nothing_after_it():
+    tables = []
+    for factor in (1, -50):
+        data = ONE.copy()
+        data.loc[84:, "y"] *= factor
+        start = pretrainer(epochs=2).fit(data[:84]).weights_
+        tables.append(backtest(forecaster(start), data, folds=2).forecasts)
+    first = [table[table["cutoff"] == pd.Timestamp("2024-03-24")] for table in tables]
+    assert len(first[0]) == 2 * WINDOW["horizon"]
+    np.testing.assert_array_equal(first[0]["forecast"], first[1]["forecast"])
+    assert not np.array_equal(first[0]["actual"], first[1]["actual"])
+
+
+@pytest.mark.parametrize(
+    ("seen", "end", "later"),
+    [
+        (None, 3, False),
+        (4, 3, True),
+        (3, 3, False),
+        (np.int64(9), np.int64(3), True),
+        (pd.Timestamp("2024-01-02"), pd.Timestamp("2024-01-01"), True),
+        (pd.Timestamp("2024-01-02"), 7, False),
+        (pd.Timestamp("2024-01-02", tz="UTC"), pd.Timestamp("2024-01-01"), True),
+        (pd.Timestamp("2024-01-01", tz="UTC"), pd.Timestamp("2024-01-01 00:00", tz="CET"), True),
+    ],
+)
+def test_which_stamp_is_later(weights, seen, end, later):
+    start = PretrainedWeights(weights.model, weights.tensors, seen)
+    if not later:
+        return start.warn_before(end)
+    with pytest.warns(LookAhead):
+        start.warn_before(end)

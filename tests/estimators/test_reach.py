@@ -1,3 +1,5 @@
+from typing import get_args
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,7 +7,7 @@ import pytest
 from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, backtest, load
 from tsformer.errors import ParameterError
 from tsformer.estimators.reach import checked_lags, listed_transforms
-from tsformer.estimators.scaling import SCALINGS
+from tsformer.estimators.scaling import ForecasterScaling
 from tsformer.models import Informer, Linear, Transformer
 from tsformer.panels import BoxCox, Clip, Log1p, Shift
 from tsformer.training import Training
@@ -203,7 +205,7 @@ def test_transforms_survive_clone_and_file(tmp_path):
 # scaling
 
 
-@pytest.mark.parametrize("scaling", [*SCALINGS])
+@pytest.mark.parametrize("scaling", get_args(ForecasterScaling))
 def test_every_scaling_learns_a_week(scaling, tmp_path):
     fitted = Forecaster(Linear(), horizon=7, context=14, scaling=scaling).fit(weekly(98))
     np.testing.assert_allclose(fitted.predict()["y"], weekly(105)["y"].iloc[-7:], atol=0.05)
@@ -221,7 +223,7 @@ def test_a_new_series_is_scaled_as_the_scaling_says():
         np.testing.assert_allclose(fitted.predict(new)["y"], expected, atol=1.0)
 
 
-def test_bent_windows_withstand_spikes_and_drift():
+def test_asinh_windows_withstand_spikes_and_drift():
     """A week around a level that wanders off, of both signs, with spikes now and then."""
     random = np.random.default_rng(0)
     level = np.cumsum(random.normal(scale=3.0, size=700))

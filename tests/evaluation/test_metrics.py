@@ -8,6 +8,19 @@ from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
 
 TRUTH = np.array([[[2.0], [4.0], [np.nan]], [[0.0], [-2.0], [10.0]]])
 POINT = np.array([[[1.0], [4.0], [9.0]], [[3.0], [-2.0], [6.0]]])
+# the row of each metric
+BY_HAND = {
+    "mae": (1 + 0 + 3 + 0 + 4) / 5,
+    "mse": (1 + 0 + 9 + 0 + 16) / 5,
+    "rmse": np.sqrt(26 / 5),
+    "mase": 8 / 5 / 2,
+    "wape": 8 / (2 + 4 + 0 + 2 + 10),
+    "coverage": 3 / 5,
+    "scaled_mae": 8 / 5 / 4,
+    "scaled_mse": 26 / 5 / 16,
+    # e = y - f at 0.1: 3 2 -1 2 6, at 0.5: 1 0 -3 0 4, at 0.9: -1 -2 -5 -2 2
+    "pinball": (0.3 + 0.2 + 0.9 + 0.2 + 0.6 + 4.0 + 0.1 + 0.2 + 0.5 + 0.2 + 1.8) / 15,
+}
 
 
 def observed(truth=TRUTH, point=POINT):
@@ -24,30 +37,14 @@ def totals_of(names, seen=None, folds=(0, 1), count=2):
     return totals
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("mae", (1 + 0 + 3 + 0 + 4) / 5),
-        ("mse", (1 + 0 + 9 + 0 + 16) / 5),
-        ("rmse", np.sqrt(26 / 5)),
-        ("mase", 8 / 5 / 2),
-        ("wape", 8 / (2 + 4 + 0 + 2 + 10)),
-        ("coverage", 3 / 5),
-        ("scaled_mae", 8 / 5 / 4),
-        ("scaled_mse", 26 / 5 / 16),
-        # e = y - f at 0.1: 3 2 -1 2 6, at 0.5: 1 0 -3 0 4, at 0.9: -1 -2 -5 -2 2
-        ("pinball", (0.3 + 0.2 + 0.9 + 0.2 + 0.6 + 4.0 + 0.1 + 0.2 + 0.5 + 0.2 + 1.8) / 15),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), BY_HAND.items(), ids=BY_HAND)
 def test_each_by_hand(name, value):
     assert totals_of([name]).overall(name) == pytest.approx(value)
 
 
 def test_every_metric_is_tested_and_described():
-    assert set(METRICS) == {
-        "mae", "mse", "rmse", "mase", "wape", "pinball", "coverage", "scaled_mae", "scaled_mse",
-    }  # fmt: skip
-    assert all(metric.doc for metric in METRICS.values())
+    assert set(METRICS) == set(BY_HAND)
+    assert all(metric.doc and metric.label for metric in METRICS.values())
 
 
 def test_by_fold_and_by_step():

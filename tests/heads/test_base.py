@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import registry
 import torch
 from sklearn.base import clone
 
@@ -10,14 +11,7 @@ from tsformer import heads
 from tsformer.heads import Head
 from tsformer.heads.base import weighted_mean
 
-HEADS = [
-    heads.Point("absolute"),
-    heads.Point("squared"),
-    heads.Point("huber"),
-    heads.Quantiles(),
-    heads.Quantiles((0.5,)),
-    heads.Quantiles((0.1, 0.8)),
-]
+HEADS = [head for row in registry.HEADS for head in row.values]
 every_head = pytest.mark.parametrize("head", HEADS, ids=str)
 
 
@@ -26,15 +20,13 @@ def raw_of(head, seed=0):
 
 
 def levels_of(head):
-    return list(getattr(head, "levels", ()))
+    """Levels that a head can give: its own, or any if it holds a distribution."""
+    return list(getattr(head, "levels", (0.1, 0.5, 0.8) if head.has_spread else ()))
 
 
 def test_every_public_head_is_here():
-    public = {getattr(heads, name) for name in heads.__all__}
-    concrete = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Head)} - {
-        Head
-    }
-    assert {type(head) for head in HEADS} == concrete
+    assert {type(head) for head in HEADS} == registry.public(heads, Head)
+    assert {row.kind for row in registry.HEADS} == registry.public(heads, Head)
 
 
 @every_head
@@ -48,7 +40,7 @@ def test_shapes(head):
 @every_head
 def test_the_loss_is_0_at_the_truth_and_positive_elsewhere(head):
     target, ones = torch.randn(4, 3, 2), torch.ones(4, 3, 2)
-    exact = target[..., None].expand(*target.shape, head.width)
+    exact = head.shift(torch.zeros(*target.shape, head.width), target)
     assert head.loss(exact, target, ones).item() == 0
     assert head.loss(exact + 1, target, ones).item() > 0
 

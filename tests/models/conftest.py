@@ -2,10 +2,19 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from jaxtyping import config
 
 from tsformer.heads import Head
 from tsformer.models import Architecture, Network
 from tsformer.windows import Batch, Sizes
+
+
+@pytest.fixture
+def unchecked():
+    """Switch the shape and type checks off, for tests of what the code itself refuses."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@ import torch
 
 from tsformer.errors import ParameterError
 from tsformer.heads import Point, Quantiles
-from tsformer.models import DecoderTransformer, WindowScaling
+from tsformer.models import DecoderTransformer
 from tsformer.models.decoder import running_statistics
+from tsformer.models.scaling import StandardNormaliser
 from tsformer.windows import Sizes
 
 TINY = {"patch": 4, "d_model": 8, "n_heads": 2, "d_ff": 8, "layers": 2, "dropout": 0.0}
@@ -25,9 +26,10 @@ with_and_without_skip = pytest.mark.parametrize("skip", [True, False], ids=["ski
 
 def supervised(network, batch):
     """Raw numbers and targets in units of the panel, as in training: through the scaling."""
-    standardised, location, scale = WindowScaling()(batch)
-    raw, target, weight = network.train().supervise(standardised)
-    return network.head.restore(raw, location, scale).detach(), target * scale + location, weight
+    seen = StandardNormaliser().normalise(batch)
+    raw, target, weight = network.train().supervise(seen)
+    raw = network.head.restore(raw, seen.location, seen.scale).detach()
+    return raw, StandardNormaliser().restore(target, seen), weight
 
 
 @with_and_without_skip

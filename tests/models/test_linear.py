@@ -4,8 +4,9 @@ import torch
 
 from tsformer.errors import ParameterError
 from tsformer.heads import Head, Point, Quantiles
-from tsformer.models import Linear, WindowScaling
+from tsformer.models import Linear
 from tsformer.models.linear import Decomposed, moving_average
+from tsformer.models.scaling import StandardNormaliser
 from tsformer.nn import from_mean
 from tsformer.windows import Sizes
 
@@ -22,7 +23,7 @@ def recurrent(batch):
 def test_a_linear_law_is_found(make_batch):
     network = Linear().build(SIZES, Point())
     train, validation = recurrent(make_batch(SIZES, rows=200)), recurrent(make_batch(SIZES, seed=1))
-    network.prepare([train], [validation], WindowScaling())
+    network.prepare([train], [validation], StandardNormaliser())
     batch = recurrent(make_batch(SIZES, seed=2))
     torch.testing.assert_close(network(batch)[..., 0], batch.future_target, atol=1e-3, rtol=1e-3)
 
@@ -30,7 +31,7 @@ def test_a_linear_law_is_found(make_batch):
 @pytest.mark.parametrize("covariates", [True, False])
 def test_covariates_are_used_unless_they_are_not_wanted(covariates, make_batch):
     network, batch = Linear(covariates=covariates).build(SIZES, Point()), make_batch(SIZES)
-    network.prepare([batch], [], WindowScaling())
+    network.prepare([batch], [], StandardNormaliser())
     other = batch._replace(known=batch.known.clone())
     other.known[:, -1] += 5
     assert torch.equal(network(batch), network(other)) != covariates
@@ -42,7 +43,7 @@ def test_without_covariates_the_parameter_changes_nothing(head, make_batch):
     train, validation = make_batch(sizes, rows=30, gaps=True), make_batch(sizes, seed=1)
     networks = [Linear(covariates=wanted).build(sizes, head) for wanted in (True, False)]
     for network in networks:
-        network.prepare([train], [validation], WindowScaling())
+        network.prepare([train], [validation], StandardNormaliser())
     assert torch.equal(networks[0](validation), networks[1](validation))
     assert list(networks[0].state_dict()) == ["offset", "skip.weight"]
 
@@ -50,9 +51,9 @@ def test_without_covariates_the_parameter_changes_nothing(head, make_batch):
 def test_offsets_are_recalled_where_nothing_judges_them(make_batch):
     first, second = (Linear().build(SIZES, Quantiles()) for _ in range(2))
     train, validation = make_batch(SIZES, rows=30), make_batch(SIZES, rows=60, seed=1)
-    first.prepare([train], [validation], WindowScaling())
+    first.prepare([train], [validation], StandardNormaliser())
     second.recall(first)
-    second.prepare([train, validation], [], WindowScaling())
+    second.prepare([train, validation], [], StandardNormaliser())
     assert torch.equal(second.offset, first.offset)
     assert not torch.equal(second.skip.weight, first.skip.weight)
 
@@ -61,8 +62,8 @@ def test_quantiles_are_those_of_the_residuals(make_batch):
     levels = (0.1, 0.5, 0.9)
     network = Linear(covariates=False).build(SIZES, Quantiles(levels))
     train, validation = make_batch(SIZES, rows=30), make_batch(SIZES, rows=100, seed=1)
-    network.prepare([train], [validation], WindowScaling())
-    scaled, _, _ = WindowScaling()(validation)
+    network.prepare([train], [validation], StandardNormaliser())
+    scaled = StandardNormaliser().normalise(validation)
     errors = scaled.future_target - network.skip(scaled.past_target, scaled.past_observed)
     expected = errors.quantile(torch.tensor(levels), dim=0).movedim(0, -1)
     torch.testing.assert_close(network.offset, expected)
@@ -81,7 +82,7 @@ def test_the_spread_of_any_head_is_fitted(make_batch):
     ]
     train, validation = make_batch(SIZES, rows=30), make_batch(SIZES, rows=400, seed=1)
     for network in networks:
-        network.prepare([train], [validation], WindowScaling())
+        network.prepare([train], [validation], StandardNormaliser())
     exact, descended = (network.offset for network in networks)
     torch.testing.assert_close(descended, exact, atol=0.1, rtol=0)
     assert (descended[..., 0] < descended[..., 1]).all()
@@ -93,7 +94,7 @@ def test_missing_residuals_are_left_out(make_batch):
         make_batch(SIZES, rows=60, gaps=True),
         make_batch(SIZES, rows=60, seed=1, gaps=True),
     )
-    network.prepare([train], [validation], WindowScaling())
+    network.prepare([train], [validation], StandardNormaliser())
     assert network.offset.isfinite().all()
     assert (network.offset[..., 0] < network.offset[..., 1]).all()
 
@@ -101,7 +102,7 @@ def test_missing_residuals_are_left_out(make_batch):
 @pytest.mark.parametrize("rows", [1, 5])
 def test_little_data_is_enough(rows, make_batch):
     network = Linear().build(SIZES, Quantiles())
-    network.prepare([make_batch(SIZES, rows=rows)], [], WindowScaling())
+    network.prepare([make_batch(SIZES, rows=rows)], [], StandardNormaliser())
     assert network(make_batch(SIZES)).isfinite().all()
 
 
@@ -186,7 +187,7 @@ def test_the_last_value_is_the_last_that_was_observed(make_batch):
 )
 def test_the_variants_follow_level_and_scale(model, make_batch):
     network = model.build(SIZES, Point())
-    network.prepare([make_batch(SIZES, rows=40)], [make_batch(SIZES, seed=1)], WindowScaling())
+    network.prepare([make_batch(SIZES, rows=40)], [make_batch(SIZES, seed=1)], StandardNormaliser())
     batch = make_batch(SIZES, seed=2)
     moved = batch._replace(past_target=batch.past_target * 10 + 1000)
     torch.testing.assert_close(network(moved), network(batch) * 10 + 1000, atol=1e-2, rtol=1e-5)
@@ -205,5 +206,5 @@ def test_a_last_batch_may_hold_fewer_windows_than_lie_between_two_residuals(
     monkeypatch.setattr("tsformer.models.linear._RESIDUAL_WINDOWS", 3)
     batches = [make_batch(SIZES, rows=rows, seed=rows) for rows in (5, 5, 1)]
     network = Linear().build(SIZES, Quantiles())
-    network.prepare(batches, [], WindowScaling())
+    network.prepare(batches, [], StandardNormaliser())
     assert torch.isfinite(network(batches[0])).all()

@@ -3,8 +3,9 @@ import torch
 
 from tsformer.errors import ParameterError
 from tsformer.heads import Point, Quantiles
-from tsformer.models import MaskedTransformer, WindowScaling
+from tsformer.models import MaskedTransformer
 from tsformer.models.masked import Rebuilding, hidden_patches
+from tsformer.models.scaling import StandardNormaliser
 from tsformer.windows import Sizes
 
 TINY = {"patch": 4, "d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 2, "dropout": 0.0}
@@ -23,9 +24,10 @@ SIZES = Sizes(
 
 def rebuilt(network, batch, seed=0):
     """Raw numbers and weight in units of the panel, as in training: through the scaling."""
-    standardised, location, scale = WindowScaling()(batch)
-    raw, target, weight = network.supervise(standardised, torch.Generator().manual_seed(seed))
-    return network.head.restore(raw, location, scale).detach(), target * scale + location, weight
+    seen = StandardNormaliser().normalise(batch)
+    raw, target, weight = network.supervise(seen, torch.Generator().manual_seed(seed))
+    raw = network.head.restore(raw, seen.location, seen.scale).detach()
+    return raw, StandardNormaliser().restore(target, seen), weight
 
 
 def window(batch):
@@ -40,7 +42,7 @@ def with_window(batch, values):
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_hidden_moves_nothing_that_is_rebuilt(seed, gaps, build, make_batch):
     network = build(MaskedTransformer(**TINY, skip=False), SIZES, Quantiles((0.1, 0.9)))
-    rebuilding, batch = Rebuilding(network, 0.4), make_batch(SIZES, gaps=gaps)
+    rebuilding, batch = Rebuilding(network, 0.4, StandardNormaliser()), make_batch(SIZES, gaps=gaps)
     before, _, weight = rebuilt(rebuilding, batch, seed)
     values = window(batch)
     changed = values.where(weight == 0, values * 30 + 200)
@@ -52,7 +54,7 @@ def test_what_is_hidden_moves_nothing_that_is_rebuilt(seed, gaps, build, make_ba
 
 def test_what_is_visible_moves_everything(build, make_batch):
     network = build(MaskedTransformer(**TINY, skip=False), SIZES, Point())
-    rebuilding, batch = Rebuilding(network, 0.4), make_batch(SIZES)
+    rebuilding, batch = Rebuilding(network, 0.4, StandardNormaliser()), make_batch(SIZES)
     before, _, weight = rebuilt(rebuilding, batch)
     values = window(batch)
     changed = values.where(weight > 0, values + 5 * torch.randn(values.shape))
@@ -64,7 +66,7 @@ def test_only_hidden_measured_steps_count(build, make_batch):
     network = build(MaskedTransformer(**TINY, skip=False), SIZES, Point())
     batch = make_batch(SIZES, gaps=True)
     batch = batch._replace(weight=torch.tensor([1.0, 2.0, 1.0, 1.0, 0.0]))
-    _, target, weight = rebuilt(Rebuilding(network, 0.4), batch)
+    _, target, weight = rebuilt(Rebuilding(network, 0.4, StandardNormaliser()), batch)
     observed = torch.cat([batch.past_observed, batch.future_observed], 1)
     torch.testing.assert_close(target[observed], window(batch)[observed], atol=1e-5, rtol=1e-5)
     assert not weight[~observed].any()
@@ -83,7 +85,7 @@ def test_a_window_whose_visible_part_is_constant_does_not_count(build, make_batc
     batch = make_batch(SIZES)
     batch.past_target[0, :, 0] = 2.0
     batch.future_target[0, :, 0] = 2.0
-    _, _, weight = rebuilt(Rebuilding(network, 0.4), batch)
+    _, _, weight = rebuilt(Rebuilding(network, 0.4, StandardNormaliser()), batch)
     assert not weight[0, :, 0].any()
     assert weight[0, :, 1].any()
 
@@ -99,7 +101,7 @@ def test_a_forecast_rebuilds_the_horizon(build, make_batch):
 
 def test_hiding_is_a_function_of_the_generator(build, make_batch):
     network = build(MaskedTransformer(**TINY, skip=False), SIZES, Point())
-    rebuilding, batch = Rebuilding(network, 0.4), make_batch(SIZES)
+    rebuilding, batch = Rebuilding(network, 0.4, StandardNormaliser()), make_batch(SIZES)
     first, again, other = (rebuilt(rebuilding, batch, seed)[2] for seed in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
@@ -119,8 +121,7 @@ def test_the_skip_learns_what_the_network_leaves(build, make_batch):
     sizes = Sizes(context=6, horizon=3)
     network = build(MaskedTransformer(**TINY), sizes, Point())
     train = [make_batch(sizes, rows=60, seed=seed) for seed in range(3)]
-    standardise = WindowScaling()
-    network.train().prepare(train, [], standardise)
+    network.train().prepare(train, [], StandardNormaliser())
     assert network.training
     network.eval()
     other = build(MaskedTransformer(**TINY), sizes, Point())
@@ -128,10 +129,10 @@ def test_the_skip_learns_what_the_network_leaves(build, make_batch):
     other.output.bias.data.zero_()
     rest = []
     for batch in train:
-        standardised, _, scale = standardise(batch)
-        alone = network.head.point(network.own_forecast(standardised)) * scale
-        rest.append(batch._replace(future_target=batch.future_target - alone.detach()))
-    other.prepare(rest, [], standardise)
+        seen = StandardNormaliser().normalise(batch)
+        own = network.head.point(network.own_forecast(seen)) * seen.scale
+        rest.append(batch._replace(future_target=batch.future_target - own.detach()))
+    other.prepare(rest, [], StandardNormaliser())
     torch.testing.assert_close(network.skip.weight, other.skip.weight, atol=1e-4, rtol=1e-4)
 
 
@@ -142,7 +143,7 @@ def test_context_and_horizon_may_have_any_length(context, horizon, build, make_b
     network = build(MaskedTransformer(**TINY), sizes, Point())
     batch = make_batch(sizes, gaps=True)
     assert network(batch).shape == (5, horizon, 2, 1)
-    raw, target, weight = Rebuilding(network, 0.4).supervise(batch)
+    raw, target, weight = Rebuilding(network, 0.4, StandardNormaliser()).supervise(batch)
     assert raw.shape[:3] == target.shape == weight.shape == (5, sizes.steps, 2)
     assert Point().loss(raw, target, weight).isfinite()
 

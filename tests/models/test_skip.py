@@ -2,7 +2,8 @@ import pytest
 import torch
 
 from tsformer.heads import Point
-from tsformer.models import Informer, InvertedTransformer, Linear, WindowScaling
+from tsformer.models import Informer, InvertedTransformer, Linear
+from tsformer.models.scaling import StandardNormaliser
 from tsformer.models.skip import Covariates
 from tsformer.windows import Sizes
 
@@ -70,10 +71,15 @@ def test_what_is_missing_counts_as_the_mean(make_batch):
     assert found[:, -1].eq(0).all()
 
 
-def test_the_units_are_those_of_the_targets(make_batch):
-    batch = make_batch(SIZES)
-    scaled, _, scale = WindowScaling()(batch)
-    torch.testing.assert_close(Covariates(SIZES)(scaled), Covariates(SIZES)(batch) / scale)
+def test_the_skip_sees_them_in_the_units_of_the_targets(make_batch):
+    sizes = Sizes(context=6, horizon=3, known=2)
+    network = Linear().build(sizes, Point())
+    batch = multiples(make_batch, sizes)
+    network.prepare([batch], [batch], StandardNormaliser())
+    scaled = StandardNormaliser().normalise(batch)
+    assert torch.equal(Covariates(sizes)(scaled), Covariates(sizes)(batch))
+    back = network(scaled)[..., 0] * scaled.scale + scaled.location
+    torch.testing.assert_close(back, network(batch)[..., 0], atol=1e-3, rtol=1e-4)
 
 
 def multiples(make_batch, sizes, *, seed=0, level=0.0, rows=200):
@@ -95,12 +101,12 @@ def test_a_multiple_of_a_covariate_is_forecast_exactly(model, targets, make_batc
     sizes = Sizes(context=6, horizon=3, target=targets, known=2)
     network = model.build(sizes, Point())
     network.prepare(
-        [multiples(make_batch, sizes)], [multiples(make_batch, sizes, seed=1)], WindowScaling()
+        [multiples(make_batch, sizes)], [multiples(make_batch, sizes, seed=1)], StandardNormaliser()
     )
     # at a level that was never seen, and standardised by window
     unseen = multiples(make_batch, sizes, seed=2, level=50.0, rows=5)
-    scaled, location, scale = WindowScaling()(unseen)
-    forecast = network(scaled)[..., 0] * scale + location
+    scaled = StandardNormaliser().normalise(unseen)
+    forecast = network(scaled)[..., 0] * scaled.scale + scaled.location
     torch.testing.assert_close(forecast, unseen.future_target, atol=0.01, rtol=1e-4)
 
 
@@ -110,11 +116,11 @@ def test_a_network_carries_them_too(model, build, make_batch):
     with torch.random.fork_rng():
         network = model.build(sizes, Point()).eval()
     network.prepare(
-        [multiples(make_batch, sizes)], [multiples(make_batch, sizes, seed=1)], WindowScaling()
+        [multiples(make_batch, sizes)], [multiples(make_batch, sizes, seed=1)], StandardNormaliser()
     )
     unseen = multiples(make_batch, sizes, seed=2, rows=5)
-    scaled, location, scale = WindowScaling()(unseen)
-    forecast = network(scaled)[..., 0] * scale + location
+    scaled = StandardNormaliser().normalise(unseen)
+    forecast = network(scaled)[..., 0] * scaled.scale + scaled.location
     torch.testing.assert_close(forecast, unseen.future_target, atol=0.01, rtol=1e-4)
     bare = model.set_params(skip=False).build(sizes, Point())
     assert torch.equal(bare.skipped(unseen), torch.zeros(5, 3, 2))
@@ -130,7 +136,7 @@ def test_past_covariates_lead_the_way(make_batch):
         return batch._replace(future_target=mean + step * torch.tensor([1.0, 2.0, -1.0])[:, None])
 
     network = Linear().build(sizes, Point())
-    network.prepare([led(0, 200)], [led(1, 50)], WindowScaling())
+    network.prepare([led(0, 200)], [led(1, 50)], StandardNormaliser())
     batch = led(2, 5)
     torch.testing.assert_close(network(batch)[..., 0], batch.future_target, atol=1e-3, rtol=1e-3)
 
@@ -141,10 +147,10 @@ def test_a_later_fit_recalls_the_penalty(model, make_batch):
     train, validation = make_batch(sizes, rows=60), make_batch(sizes, rows=20, seed=1)
     with torch.random.fork_rng():
         first, second, third = (model.build(sizes, Point()) for _ in range(3))
-    first.prepare([train], [validation], WindowScaling())
+    first.prepare([train], [validation], StandardNormaliser())
     assert first.skip.ratio not in (None, 0.01)
     second.recall(first)
-    second.prepare([train], [], WindowScaling())
+    second.prepare([train], [], StandardNormaliser())
     assert torch.equal(second.skip.weight, first.skip.weight)
-    third.prepare([train], [], WindowScaling())
+    third.prepare([train], [], StandardNormaliser())
     assert not torch.equal(third.skip.weight, first.skip.weight)

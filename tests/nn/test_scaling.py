@@ -4,8 +4,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tsformer.errors import ParameterError
-from tsformer.nn import observed_mean, restore, standardise, window_statistics
+from tsformer.nn import last_observed, observed_deviation, observed_mean
+
+
+def statistics(values, observed):
+    mean = observed_mean(values, observed)
+    return mean, observed_deviation(values, observed, mean=mean)
 
 
 @settings(max_examples=40, deadline=None)
@@ -19,7 +23,7 @@ def test_equals_float64_over_the_observed_steps(level, spread, time, seed):
     random = np.random.default_rng(seed)
     values = (level + spread * random.normal(size=(2, time, 3))).astype(np.float32)
     observed = random.random((2, time, 3)) < 0.7
-    location, scale = window_statistics(torch.tensor(values), torch.tensor(observed))
+    location, scale = statistics(torch.tensor(values), torch.tensor(observed))
     for row in range(2):
         for target in range(3):
             kept = values[row, observed[row, :, target], target].astype(float)
@@ -48,56 +52,32 @@ def test_the_mean_is_that_of_float64_to_the_last_place(level, time):
 def test_a_constant_window_has_scale_1(level):
     values = torch.full((1, 337, 1), level)
     observed = torch.ones_like(values, dtype=torch.bool)
-    location, scale = window_statistics(values, observed)
+    location, scale = statistics(values, observed)
     assert location.item() == pytest.approx(level, rel=1e-6) and scale.item() == 1
 
 
 def test_nothing_observed_gives_0_and_1_whatever_is_there():
     values = torch.full((1, 5, 1), torch.nan)
-    location, scale = window_statistics(values, torch.zeros(1, 5, 1, dtype=torch.bool))
+    location, scale = statistics(values, torch.zeros(1, 5, 1, dtype=torch.bool))
     assert (location.item(), scale.item()) == (0, 1)
-
-
-def test_there_and_back():
-    values = torch.randn(2, 9, 3) * 5 + 40
-    observed = torch.rand(2, 9, 3) < 0.6
-    location, scale = window_statistics(values, observed)
-    standard = standardise(values, observed, location=location, scale=scale)
-    assert standard[~observed].eq(0).all()
-    back = restore(standard, location=location, scale=scale)
-    torch.testing.assert_close(back[observed], values[observed])
-
-
-def test_none_leaves_values_alone():
-    values, observed = torch.randn(2, 9, 3), torch.ones(2, 9, 3, dtype=torch.bool)
-    location, scale = window_statistics(values, observed, scaling="none")
-    assert standardise(values, observed, location=location, scale=scale).equal(values)
+    assert last_observed(values, torch.zeros(1, 5, 1, dtype=torch.bool)).item() == 0
 
 
 @settings(max_examples=40, deadline=None)
 @given(time=st.integers(1, 30), share=st.floats(0, 1), seed=st.integers(0, 999))
-def test_last_is_the_last_observed_step_and_the_deviation_around_the_mean(time, share, seed):
+def test_last_observed_is_the_last_observed_step(time, share, seed):
     random = np.random.default_rng(seed)
     values = torch.tensor(random.normal(size=(2, time, 3)) * 4 + 9, dtype=torch.float32)
     observed = torch.tensor(random.random((2, time, 3)) < share)
     spoilt = values.masked_fill(~observed, torch.nan)
-    location, scale = window_statistics(spoilt, observed, scaling="last")
-    assert scale.equal(window_statistics(values, observed)[1])
+    last = last_observed(spoilt, observed)
     for row in range(2):
         for target in range(3):
             kept = values[row, observed[row, :, target], target]
-            assert location[row, 0, target] == (kept[-1] if len(kept) else 0)
+            assert last[row, 0, target] == (kept[-1] if len(kept) else 0)
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1, -7.3e8, 1e-30])
 def test_last_of_a_constant_window_is_exact(level):
     values = torch.full((1, 337, 1), level)
-    location, scale = window_statistics(values, values == values, scaling="last")
-    assert location.equal(values[:, :1])
-    assert scale.item() == 1
-
-
-def test_unknown_scaling(unchecked):
-    values = torch.randn(2, 9, 3)
-    with pytest.raises(ParameterError, match="scaling='series'"):
-        window_statistics(values, values > 0, scaling="series")
+    assert last_observed(values, values == values).equal(values[:, :1])

@@ -106,7 +106,7 @@ def test_missing_weekdays_are_told_of_trading_days():
     freq = pd.offsets.CustomBusinessDay(holidays=[*OFF, "2025-01-20"])
     assert read_panel(framed(missing), Schema(freq=freq)).n_rows == 36
     trading = Schema(freq=TRADING)
-    with pytest.raises(WrongFrequency, match=r"add them to the holidays.*: \['2025-01-20'\], or"):
+    with pytest.raises(WrongFrequency, match=r"add them to the holidays.*: \['2025-01-20'\]\. Or"):
         read_panel(framed(missing), trading)
     saturday = full.delete([3, 20]).insert(4, pd.Timestamp("2024-12-07"))
     with pytest.raises(WrongFrequency, match=r"'B' expects 2024-12-05.*holidays=\['2024-12-05', "):

@@ -64,9 +64,9 @@ def test_the_one_format_that_reads_every_row_is_taken(text, spelt, first, caplog
 @pytest.mark.parametrize("text", [["04/05/21", "04/06/21"], ["2021/04/01", "2021/05/01"]])
 def test_two_formats_that_read_every_row_are_asked_about(text):
     frame = pd.DataFrame({"Date": text, "y": [1.0, 2.0]})
-    lines = r'format="%d/%m/%y"\)  or .*"%m/%d/%y"'
+    lines = r'format="%d/%m/%y"\)\. .*"%m/%d/%y"'
     if text[0].startswith("20"):
-        lines = r'format="%Y/%m/%d"\)  or .*"%Y/%d/%m"'
+        lines = r'format="%Y/%m/%d"\)\. .*"%Y/%d/%m"'
     with pytest.raises(WrongTime, match=rf"'Date'.*row 0.*frame\[\"Date\"\] = .*{lines}"):
         read_panel(frame)
     with pytest.raises(WrongTime, match=rf"frame.index = .*{lines}"):

@@ -27,7 +27,7 @@ class Level(Network):
     def forward(self, batch: Batch) -> Tensor:
         return self.level.expand(len(batch.origin), *self.shape)
 
-    def prepare(self, train, validation, standardise) -> None:
+    def prepare(self, train, validation, normaliser) -> None:
         self.prepared = tuple(
             sum(len(batch.origin) for batch in loader) for loader in (train, validation)
         )

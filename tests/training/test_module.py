@@ -155,8 +155,8 @@ def test_the_validation_loss_is_a_mean_over_observed_steps(train_level, panel):
 
 
 def scales(module, batch):
-    _, location, scale = module.scale_windows(batch)
-    return location, scale
+    normalised = module.scaling.normaliser.normalise(batch)
+    return normalised.location, normalised.scale
 
 
 def test_the_loss_is_in_the_units_of_the_panel(train_level, make_data):

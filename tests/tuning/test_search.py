@@ -12,9 +12,9 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from tsformer.errors import ParameterError, TrainingFailed
-from tsformer.estimators import Forecaster, SeasonalNaive
-from tsformer.models import Informer, Linear
+from tsformer.errors import LookAhead, ParameterError, TrainingFailed
+from tsformer.estimators import Forecaster, MaskedPretrainer, SeasonalNaive
+from tsformer.models import Informer, Linear, MaskedTransformer
 from tsformer.reading import RollingOrigin
 from tsformer.training import Training
 from tsformer.tuning import Choice, Float, Int, OptunaSearch
@@ -291,3 +291,15 @@ def test_the_automatic_space_of_little_data_is_that_of_the_line() -> None:
     search = OptunaSearch(Forecaster(horizon=4), n_trials=2, cv=ONE_FOLD).fit(weekly())
     assert search.best_params_.keys() == {"context"}
     assert isinstance(search.best_estimator_.model_, Linear)
+
+
+def test_pretrained_weights_of_later_rows_warn_once_a_search() -> None:
+    model = MaskedTransformer(patch=2, d_model=8, n_heads=1, d_ff=8, encoder_layers=1)
+    training = Training(epochs=0)
+    data = weekly()
+    start = MaskedPretrainer(model, horizon=4, context=8, training=training).fit(data).weights_
+    base = Forecaster(None, horizon=4, context=8, start=start, training=training)
+    search = OptunaSearch(base, {"context": [8, 12]}, n_trials=3)
+    with pytest.warns(LookAhead, match="this fit ends at 2024-04-1") as caught:
+        search.fit(data)
+    assert sum(one.category is LookAhead for one in caught) == 1

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import optuna
+import pandas as pd
 import pytest
 
 from tsformer.errors import ParameterError
@@ -144,3 +145,18 @@ def test_a_value_as_given_reads_through_parts_that_are_none() -> None:
     assert given(forecaster, "context") is None
     assert given(forecaster, "model__d_model") is UNKNOWN
     assert forecaster.training is None
+
+
+def test_values_that_print_alike_are_told_apart() -> None:
+    days = pd.date_range("2024-01-01", periods=300)
+    moved = days.where(np.arange(300) != 150, pd.Timestamp("1999-01-01"))
+    choice = Choice([days, moved])
+    choice.check()
+    first, second = choice.recorded(days), choice.recorded(moved.copy())
+    assert first != second
+    for label, value in ((first, days), (second, moved)):
+        fixed = optuna.trial.FixedTrial({"schema__holidays": label})
+        assert choice.suggest(fixed, "schema__holidays").equals(value)
+    assert not choice.contains(days[:-1])
+    with pytest.raises(ParameterError, match="twice"):
+        Choice([days, days.copy()]).check()

@@ -91,3 +91,29 @@ def test_memory_grows_with_series_and_not_with_windows():
     series, origins = index.locate(np.array([0, len(index) - 1]))
     assert series.tolist() == [0, 0]
     assert origins.tolist() == [100, 10**9 - 10]
+
+
+@given(lengths, st.integers(1, 40))
+def test_thinned_windows_are_some_of_them_in_order(lengths, most):
+    index = WindowIndex.of_rows(starts_of(lengths), context=1, horizon=1)
+    thinned = index.thinned(most)
+    every, some = windows(index), windows(thinned)
+    assert len(thinned) == len(some) == min(most, len(every))
+    assert some == sorted(set(some) & set(every))
+    assert (
+        thinned.counts.tolist()
+        == np.bincount([series for series, _ in some], minlength=len(lengths)).tolist()
+    )
+
+
+def test_thinned_windows_are_spread_evenly_and_fall_into_no_season():
+    index = WindowIndex(first=np.zeros(4, dtype=int), last=np.full(4, 2399))
+    series, origins = index.thinned(960).locate(np.arange(960))
+    assert np.bincount(series).tolist() == [240] * 4
+    assert np.abs(np.bincount(origins % 24) - 40).max() <= 10
+
+
+def test_thinning_twice_is_thinning_once_to_the_less():
+    index = WindowIndex(first=np.array([0]), last=np.array([9999]))
+    assert windows(index.thinned(500).thinned(40)) == windows(index.thinned(40))
+    assert len(index.thinned(40).thinned(500)) == 40

@@ -94,3 +94,19 @@ def test_the_loader_takes_series_when_asked(windows):
     loader = window_loader(windows, batch_size=4, shuffle=True, sampling="series")
     assert isinstance(loader.batch_sampler.sampler, SeriesSampler)
     assert len(order(loader)) == len(windows)
+
+
+@pytest.mark.parametrize(
+    ("size", "batches"),
+    [(7, [7, 8]), (14, [15]), (5, [5, 5, 5]), (13, [13, 2]), (1, [1] * 15), (20, [15])],
+)
+def test_a_single_last_window_joins_the_batch_before(windows, size, batches):
+    loader = window_loader(windows, batch_size=size, shuffle=True)
+    assert [len(batch.origin) for batch in loader] == batches
+    assert len(loader) == len(batches)
+    assert sorted(order(loader)) == list(range(4, 19))
+
+
+def test_windows_in_order_keep_their_batches(windows):
+    loader = window_loader(windows, batch_size=14)
+    assert [len(batch.origin) for batch in loader] == [14, 1]

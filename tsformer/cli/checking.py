@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tsformer.cli.exits import cured, note, worded
+from tsformer.cli.exits import note, worded
 from tsformer.cli.files import Data, read_data
 from tsformer.cli.options import Format, Roles, Source, grouped
 from tsformer.cli.tables import say
@@ -37,7 +37,7 @@ def check(
     report = describe(
         data.frame, schema=data.schema, policy=data.policy, horizon=horizon, context=context
     )
-    say(cured(report.as_options()))
+    say(report.as_options())
     raise typer.Exit(report.exit_code)
 
 

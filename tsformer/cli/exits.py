@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import sys
 import traceback
 import warnings
@@ -19,16 +18,10 @@ from tsformer.errors import (
     TsformerError,
 )
 
-__all__ = ["cured", "exit_code", "note", "one_line", "worded"]
+__all__ = ["exit_code", "note", "one_line", "worded"]
 
 _FAILED = (TrainingFailed, ForecastError, ShapeError)
 _DATA = (TsformerError, MissingDependency, OSError)
-
-_PARSE = re.compile(
-    r'frame(?:\["(?P<name>[^"]*)"\]|\.index) = pd\.to_datetime\(.*?, format="(?P<format>[^"]*)"\)'
-)
-_PART = re.compile(r"(?:schema|policy)=(?:Schema|Policy)\((?P<inside>[^()]*)\)")
-_SETTING = re.compile(r'(\w+)=("[^"]*"|[^,\s]+)')
 
 
 def exit_code(command: Callable[[], Any]) -> int:
@@ -46,27 +39,13 @@ def exit_code(command: Callable[[], Any]) -> int:
 
 def note(message: Any) -> None:
     """Say something on stderr that is not an error."""
-    said = worded(message) if isinstance(message, Exception) else cured(str(message))
+    said = worded(message) if isinstance(message, Exception) else str(message)
     print(f"note: {one_line(said)}", file=sys.stderr)
 
 
 def one_line(message: str) -> str:
     """The message without line ends."""
     return " ".join(message.split())
-
-
-def cured(message: str) -> str:
-    """The message with the Python it suggests written as options.
-
-    Examples
-    --------
-    >>> cured('Train around them with policy=Policy(missing="mask").')
-    'Train around them with --missing mask.'
-    >>> cured('Say which: schema=Schema(time="day of sale")')
-    'Say which: --time "day of sale"'
-    """
-    message = _PARSE.sub(_as_format, message).replace("Convert it first: ", "Say so: ")
-    return _PART.sub(lambda part: _as_options(part["inside"]), message)
 
 
 def worded(error: Exception) -> str:
@@ -77,25 +56,7 @@ def worded(error: Exception) -> str:
     cures = getattr(error, "cures", ())
     options = (cure.options() for cure in cures)
     said = [str(error)] if message is None else [message, *filter(None, options)]
-    # what is not yet kept as data is written as options here
-    return cured(" ".join([*said, *getattr(error, "__notes__", ())]))
-
-
-def _as_format(found: "re.Match[str]") -> str:
-    name = found["name"]
-    time = "" if name is None else f"--time {_quoted(name)} "
-    return f'{time}--time-format "{found["format"]}"'
-
-
-def _as_options(inside: str) -> str:
-    found = ((name, value.strip('"')) for name, value in _SETTING.findall(inside))
-    return " ".join(
-        f"--{name} {name.upper() if value == '...' else _quoted(value)}" for name, value in found
-    )
-
-
-def _quoted(value: str) -> str:
-    return value if re.fullmatch(r"[\w.:/-]+", value) else f'"{value}"'
+    return " ".join([*said, *getattr(error, "__notes__", ())])
 
 
 def _judged(error: Exception) -> tuple[int, str]:

@@ -37,7 +37,7 @@ def build_forecaster(data: "Data", horizon: int, options: Model, **defaults: Any
     common: dict[str, Any] = {"horizon": horizon, "schema": data.schema, "policy": data.policy}
     kind = None if options.model is None else _known_model(options.model)
     forecaster: Params
-    if kind in (estimators.SeasonalNaive, estimators.Drift):
+    if kind in estimators.BASELINES:
         forecaster, defaults = kind(**common), {}
     else:
         forecaster = estimators.Forecaster(None if kind is None else kind(), **common)
@@ -84,8 +84,9 @@ def _known_model(given: str) -> Any:
         and not inspect.isabstract(one)
     ]
     spelt = re.compile("(?<=[a-z])(?=[A-Z])")
-    known: dict[str, Any] = {spelt.sub("-", one.__name__).lower(): one for one in kinds}
-    known |= {"seasonal-naive": estimators.SeasonalNaive, "drift": estimators.Drift}
+    known: dict[str, Any] = {
+        spelt.sub("-", one.__name__).lower(): one for one in (*kinds, *estimators.BASELINES)
+    }
     plain = {name.replace("-", ""): name for name in known}
     wanted = re.sub("[-_ ]", "", given.lower())
     if wanted in plain:

@@ -15,8 +15,6 @@ __all__ = ["backtest", "tune"]
 _QUICK = {"training__epochs": 3, "training__batch_size": 64, "training__patience": 1}
 """Enough for a verdict within a minute or two on two cores; no window is left out."""
 
-_SCALED, _PLAIN = ("scaled_mse", "scaled_mae"), ("mae", "mase")
-
 
 @grouped
 def backtest(
@@ -47,6 +45,7 @@ def backtest(
 ) -> None:
     """Forecast the past as it was known then, beside seasonal naive."""
     from tsformer.evaluation import backtest as judge
+    from tsformer.evaluation.metrics import PUBLISHED, USUAL
 
     data = read_data(file, form, roles)
     forecaster = build_forecaster(data, horizon, model, **(_QUICK if quick else {}))
@@ -57,7 +56,7 @@ def backtest(
     result = judge(
         forecaster,
         data.frame,
-        metrics=(*_SCALED, *_PLAIN) if canonical else _PLAIN,
+        metrics=(*PUBLISHED, *USUAL) if canonical else USUAL,
         keep_forecasts=False,
         **({"split": data.split} if canonical else cut),
     )

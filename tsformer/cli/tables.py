@@ -15,12 +15,6 @@ __all__ = ["describe_data", "describe_fit", "print_facts", "print_rows", "print_
 
 _MOST_NAMES = 6
 _MOST_ROWS = 8
-_HEADS = {
-    "scaled_mse": "MSE (scaled)",
-    "scaled_mae": "MAE (scaled)",
-    "mae": "MAE",
-    "mase": "MASE",
-}
 
 
 def say(text: str = "") -> None:
@@ -37,7 +31,10 @@ def print_facts(facts: Mapping[str, str]) -> None:
 
 def print_table(frame: "pd.DataFrame", *, digits: int = 3) -> None:
     """Print a small frame with its index as the first column and its numbers aligned."""
-    named = frame.reset_index().rename(columns=_HEADS)
+    from tsformer.evaluation import METRICS
+
+    labels = {name: metric.label for name, metric in METRICS.items()}
+    named = frame.reset_index().rename(columns=labels)
     shown = named.to_string(
         index=False, float_format=lambda value: f"{value:,.{digits}f}", na_rep="-", justify="right"
     )

@@ -31,7 +31,7 @@ class SeasonalNaive(PanelForecaster):
     Attributes
     ----------
     season_length_ : int
-        Steps in a season: as given, or what data of this frequency usually has.
+        Steps in a season: as given, or as stamps tell, or as found in the data.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class SeasonalNaive(PanelForecaster):
         "Rows between the last one of the data and the first one to forecast.", default=0, low=0
     )
     season_length: int | None = param(
-        "Steps in a season; None takes the usual one of the frequency.", default=None, low=1
+        "Steps in a season; None takes the one of the schema, or finds it.", default=None, low=1
     )
     schema: Schema | None = param(
         "Roles of the columns; None infers them.", default=None, part=Schema
@@ -59,7 +59,8 @@ class SeasonalNaive(PanelForecaster):
         self.season_length_ = usable_season(panel, self.season_length)
         seasons = -(-(self.gap_ + self.horizon_) // self.season_length_)
         self._residuals = _residual_quantiles(panel, panel.lengths, self.season_length_, seasons)
-        self._tail = panel.tail(self.season_length_ * (seasons + 1))
+        rows = self.season_length_ * (seasons + 1)
+        self._tail = panel.tail(max(rows, _rows_to_every_phase(panel, self.season_length_)))
 
     def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
         season = self.season_length_
@@ -143,6 +144,18 @@ class Drift(PanelForecaster):
             return point, point[..., None] + spread
 
         return forecast
+
+
+def _rows_to_every_phase(panel: Panel, season: int) -> int:
+    """Rows from the end that hold the latest value at each phase, however long ago it was."""
+    observed = ~np.isnan(panel.target)
+    if observed.all():
+        return 0
+    series = np.arange(panel.n_series).repeat(panel.lengths)
+    back = panel.starts[series + 1] - np.arange(panel.n_rows)
+    latest = pd.DataFrame(np.where(observed, back[:, None], np.inf))
+    needed = latest.groupby([series, back % season]).min().to_numpy()
+    return int(needed[np.isfinite(needed)].max(initial=0))
 
 
 def _residual_quantiles(

@@ -20,11 +20,12 @@ from tsformer.estimators.forecasts import (
     windows_of,
 )
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.naive import naive_scale
+from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.naming import in_series
 from tsformer.panels.ragged import row_within_series
+from tsformer.panels.seasons import with_seasons
 from tsformer.reading import extended, future_frame, read_panel
 from tsformer.reading.tables import as_pandas, refuse_unknown
 
@@ -86,7 +87,7 @@ class PanelForecaster(Learner, ABC):
         self.check()
         fitted = self._unfitted()
         fitted.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
-        panel = fitted._enter(data)
+        panel = with_seasons(fitted._enter(data))
         fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
         fitted._fit(panel)
         fitted.cutoff_ = panel.stamps.max()
@@ -137,7 +138,7 @@ class PanelForecaster(Learner, ABC):
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.lengths, horizon=steps, levels=levels))
         for part in parts:
-            refuse_nonfinite(panel, part)
+            refuse_nonfinite(room, part)
         point = np.concatenate([part.point for part in parts])
         spread = np.concatenate([part.quantiles for part in parts])
         if panel.layout.array:
@@ -166,7 +167,9 @@ class PanelForecaster(Learner, ABC):
         """The negative MASE on the rows after ``cutoff_``; 0 is perfect, higher is better.
 
         Every origin after the cutoff with a full horizon counts; without rows after the cutoff the
-        last ``horizon`` rows are forecast from the ones before.
+        last ``horizon`` rows are forecast from the ones before. The unit of a series is the error
+        of seasonal persistence on its rows up to the cutoff, see ``naive_scale``; a series without
+        one, such as a constant, is left out. NaN if nothing is left.
 
         Parameters
         ----------
@@ -183,6 +186,7 @@ class PanelForecaster(Learner, ABC):
             If a forecast is NaN or infinite where there is an actual value.
         """
         check_is_fitted(self)
+        self.warn_of_look_ahead()
         panel = self.read(data)
         seen = panel.count_through(self.cutoff_)
         last = panel.lengths - self.horizon_
@@ -199,12 +203,12 @@ class PanelForecaster(Learner, ABC):
             )
         series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
         within = row_within_series(counts)
-        scale = naive_scale(panel, ends=first)
+        unit = naive_scale(panel, ends=np.minimum(seen, first))
         total, count = 0.0, 0
         for part in self.forecast(panel, series, first[series] + within):
             truth = windows_of(panel, part.series, part.origin, self.horizon_)
             refuse_nonfinite(panel, part, known=truth)
-            error = np.abs(truth - part.point) / scale[part.series][:, None, :]
+            error = scaled_error(truth, part.point, unit[part.series])
             total, count = total + float(np.nansum(error)), count + int((~np.isnan(error)).sum())
         return -total / count if count else float("nan")
 
@@ -290,6 +294,9 @@ class PanelForecaster(Learner, ABC):
     def reach_(self) -> int:
         """Rows that must stand before the first one to forecast."""
         return 1 + self.gap_
+
+    def warn_of_look_ahead(self) -> None:
+        """Warn if a score on rows after ``cutoff_`` would be too good; most need not."""
 
     def _at_origin(self, history: Any) -> Panel:
         """The panel that the rows to forecast follow on: the data, and the gap after it."""

@@ -4,7 +4,7 @@ import pandas as pd
 
 from tsformer.models import Architecture, Informer, Linear
 from tsformer.panels import Panel
-from tsformer.time.season import season_length
+from tsformer.panels.seasons import seasons
 
 __all__ = ["default_context", "default_model"]
 
@@ -14,13 +14,15 @@ _FEW_WINDOWS = 500
 
 
 def default_context(panel: Panel, horizon: int, *, short: str = "error") -> int:
-    """Two seasons or horizons, a week for steps below a day; less where the data are short.
+    """Two seasons or horizons, and the longest season; less where the data are short.
 
+    A week for steps below a day.
     At least as many training windows as steps of context are left in the median series, and one
     in the shortest unless a policy drops or pads what is ``short``.
     """
-    season = season_length(panel.freq)
-    wanted = max(2 * season, 2 * horizon, 16)
+    found = seasons(panel)
+    season = found[0]
+    wanted = max(2 * season, found[-1], 2 * horizon, 16)
     if isinstance(panel.freq, pd.offsets.Tick) and season > 1:
         wanted = max(wanted, 7 * season)
     median, shortest = int(pd.Series(panel.lengths).median()), int(panel.lengths.min())

@@ -2,32 +2,33 @@
 
 import copy
 import logging
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tsformer.errors import ParameterError
+from tsformer.cures import warn
+from tsformer.errors import NoSkill, ParameterError
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.estimators.naive import usable_season
 from tsformer.estimators.persistence import savable
 from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
-from tsformer.estimators.scaling import SCALINGS, Scaling
+from tsformer.estimators.scaling import ForecasterScaling, column_scales, scales_at, window_kind
 from tsformer.estimators.short import long_enough, padded, without_short
 from tsformer.estimators.skill import skill
+from tsformer.estimators.validating import joined, rows_joined
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.panels import Panel, Policy, Schema, Transform
 from tsformer.panels.chain import apply_all, fit_all
 from tsformer.params import KW_ONLY, param, params
-from tsformer.reading import read_panel
 from tsformer.training import Training
-from tsformer.windows import PanelScales, WindowDataset, bend, unbend
+from tsformer.training.budget import Budget
+from tsformer.windows import PanelScales, WindowDataset
 
 if TYPE_CHECKING:
     from tsformer.training import ForecastModule, WindowDataModule
@@ -63,6 +64,9 @@ class Forecaster(PanelForecaster):
         before the first step. Losses are in units of the scaled series.
     best_epoch_ : int or None
         Whose weights were kept; None without validation.
+    cut_short_ : str
+        What ``training__max_time`` cut short, empty if nothing; a fit that was may come out
+        otherwise the next time.
     transforms_ : tuple of Transform
         ``transforms`` and ``nonnegative``, with what was learnt from the training rows.
     edges_ : tuple of int
@@ -70,8 +74,9 @@ class Forecaster(PanelForecaster):
     short_ : DataFrame
         Series with too few rows, and what was done: ``series, rows, needed, done``.
     skill_ : float
-        One minus the ratio of the validation error to that of seasonal persistence (MAE of
-        scaled series): 1 is perfect, 0 no better, negative worse; NaN without validation.
+        One minus the ratio of the validation MASE to that of seasonal persistence: 1 is perfect, 0
+        no better (or both perfect up to rounding), negative worse; NaN without validation and where
+        persistence alone is perfect: there is nothing to divide by.
 
     Examples
     --------
@@ -116,14 +121,14 @@ class Forecaster(PanelForecaster):
     policy: Policy | None = param(
         "What to do with missing values; None refuses them.", default=None, part=Policy
     )
-    scaling: Scaling = param(
+    scaling: ForecasterScaling = param(
         "By training rows: 'series' (mean and deviation of each), 'global' (of all), 'robust'"
         " (median and quartiles of each), 'none'. 'window' standardises each window of the scaled"
-        " series by its own context, 'last' measures it from its last value, 'asinh' bends it"
-        " before, by the asinh of its distance from the median in median deviations: for spikes,"
-        " negatives and a level that drifts. Losses are then of bent values.",
+        " series by its own context, 'last' measures it from its last value, 'asinh' standardises"
+        " the asinh of its distance from the median in median deviations: for spikes, negatives and"
+        " a level that drifts. Losses are then of asinh values.",
         default="window",
-        choices=tuple(SCALINGS),
+        choices=get_args(ForecasterScaling),
     )
     transforms: Transform | tuple[Transform, ...] | list[Transform] | None = param(
         "What happens to the targets before scaling and is undone after it: Asinh(), Log1p(),"
@@ -154,16 +159,14 @@ class Forecaster(PanelForecaster):
         return self.training or Training()
 
     def _enter(self, data: Any) -> Panel:
+        self._budget = Budget(self._settings.max_time)
         validation = self._settings.validation
         if not isinstance(validation, pd.DataFrame):
             return super()._enter(data)
-        if not isinstance(data, pd.DataFrame):
-            raise ParameterError("training__validation is a frame, so the data must be one too")
-        numbered = isinstance(data.index, pd.RangeIndex)
-        return super()._enter(pd.concat([data, validation], ignore_index=numbered))
+        return super()._enter(joined(data, validation))
 
     def _fit(self, panel: Panel) -> None:
-        settings = self._settings
+        settings, budget = self._settings, self.__dict__.pop("_budget")
         self.head_ = copy.deepcopy(self.head) or Quantiles()  # what is set later moves no fit
         ahead = self.gap_ + self.horizon_
         self.context_ = self.context or default_context(panel, ahead, short=panel.policy.short)
@@ -183,18 +186,16 @@ class Forecaster(PanelForecaster):
         data = self._windows(panel, rows)
         if len(data.validation) == 0:
             log.info("no validation windows: no early stopping, the last weights are kept")
-        module = self._train(data, settings)
-        # a closed form without validation windows has no epoch to tell of
-        self.history_ = pd.DataFrame(module.history, columns=_HISTORY).astype({"epoch": int})
+        first = budget.before_refit() if settings.refit_all else budget
+        module = self._train(data, settings, first)
+        self.history_ = module.history_frame()
         self.best_epoch_: int | None = module.best.epoch
         self.skill_ = skill(self, panel, data.validation.index, data.ends)
         if settings.refit_all and self.best_epoch_ is not None:
-            same = {"epochs": self.best_epoch_, "callbacks": (), "validation": None}
-            again = Training(**{**settings.get_params(deep=False), **same})
-            self.transforms_ = fit_all(transforms, panel, panel.lengths)
-            self._train(self._windows(panel, np.zeros_like(rows)), again, like=self.network_)
-        if self.skill_ <= 0:
-            warnings.warn(_NO_SKILL.format(self.model_, self.skill_), stacklevel=3)
+            self._refit(panel, transforms, budget)
+        self.cut_short_ = budget.said()
+        if self.skill_ < 0:
+            warn(NoSkill(_NO_SKILL.format(self.model_, self.skill_)))
 
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""
@@ -219,8 +220,7 @@ class Forecaster(PanelForecaster):
             gap=self.gap_,
             lags=self.lags_,
             edges=self.edges_,
-            bent=SCALINGS[self.scaling].bent,
-            scaling=SCALINGS[self.scaling].series,
+            scaling=column_scales(self.scaling),
             sampling=self._settings.sampling,
             stride=self._settings.stride,
             batch_size=self._settings.batch_size,
@@ -229,7 +229,12 @@ class Forecaster(PanelForecaster):
         )
 
     def _train(
-        self, data: "WindowDataModule", settings: Training, *, like: Network | None = None
+        self,
+        data: "WindowDataModule",
+        settings: Training,
+        budget: Budget,
+        *,
+        like: Network | None = None,
     ) -> "ForecastModule":
         from tsformer.training import ForecastModule, build_network, train
 
@@ -243,33 +248,42 @@ class Forecaster(PanelForecaster):
         module = ForecastModule(
             network, self.head_, settings, scaling=self._window_scaling(), random_state=seed
         )
-        train(module, data, settings)
-        self.network_ = network.eval()
-        self.scales_ = data.scales
+        train(module, data, settings, budget)
+        self.network_: Network = network.eval()
+        self.scales_: PanelScales = data.scales
         return module
+
+    def _refit(self, panel: Panel, transforms: tuple[Transform, ...], budget: Budget) -> None:
+        """Train on all rows for the best number of epochs; without time for it change nothing."""
+        network, scales, fitted = self.network_, self.scales_, self.transforms_
+        same = {"epochs": self.best_epoch_, "callbacks": (), "validation": None}
+        again = Training(**{**self._settings.get_params(deep=False), **same})
+        self.transforms_ = fit_all(transforms, panel, panel.lengths)
+        data = self._windows(panel, np.zeros_like(panel.lengths))
+        rest = budget.rest()
+        self._train(data, again, rest, like=self.network_)
+        if rest.notes:
+            self.network_, self.scales_, self.transforms_ = network, scales, fitted
+            budget.notes.append("there was no time to train once more on all rows")
 
     def _window_scaling(self) -> WindowScaling:
         lagged = len(self.lags_) * len(self.schema_.target or ())
-        return WindowScaling(SCALINGS[self.scaling_].window, lagged=lagged)
+        return WindowScaling(window_kind(self.scaling_), lagged=lagged)
 
     def _validation_rows(self, panel: Panel) -> Integers:
         from tsformer.training import validation_rows
 
         validation = self._settings.validation
-        if not isinstance(validation, pd.DataFrame):
-            return validation_rows(
-                panel.lengths,
-                validation,
-                context=self.context_,
-                horizon=self.horizon_,
-                gap=self.gap_,
-                stride=self._settings.stride,
-            )
-        added = read_panel(validation, self.schema_, self.policy_, like=panel)
-        rows = np.zeros(panel.n_series, dtype=np.int64)
-        places = panel.ids.get_indexer(added.ids)  # -1 for a series that was left out as too short
-        rows[places[places >= 0]] = added.lengths[places >= 0]
-        return rows
+        if isinstance(validation, pd.DataFrame):
+            return rows_joined(validation, panel)
+        return validation_rows(
+            panel.lengths,
+            validation,
+            context=self.context_,
+            horizon=self.horizon_,
+            gap=self.gap_,
+            stride=self._settings.stride,
+        )
 
     @property
     def reach_(self) -> int:
@@ -281,6 +295,11 @@ class Forecaster(PanelForecaster):
     def _memory(self) -> int:
         """Rows before the first one to forecast that transforms look back at."""
         return sum(one.memory for one in self.transforms_)
+
+    def warn_of_look_ahead(self) -> None:
+        """Warn if the weights started from ones that have seen rows after ``cutoff_``."""
+        if self.start is not None:
+            self.start.warn_before(self.cutoff_)
 
     def _ready(self, panel: Panel) -> Panel:
         return long_enough(panel, max(self.context_, self._memory - self.gap_))
@@ -298,22 +317,20 @@ class Forecaster(PanelForecaster):
             edges=self.edges_,
             scales=scales,
         )
-        standardise, bent = self._window_scaling(), SCALINGS[self.scaling_].bent
+        scaling = self._window_scaling()
 
         def forecast(
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             origins = origins + added
             batch = windows.gather(torch.from_numpy(series), torch.from_numpy(origins))
-            if bent:
-                batch, middle, spread = bend(batch, lagged=standardise.lagged)
             with torch.no_grad():
-                standardised, location, scale = standardise(batch)
-                raw = self.head_.restore(self.network_(standardised), location, scale)
+                batch = scaling.in_loss_units(batch)
+                seen = scaling.normaliser.normalise(batch)
+                raw = self.head_.restore(self.network_(seen), seen.location, seen.scale)
                 point = self.head_.point(raw)[..., None]
                 both = torch.cat([point, self.head_.quantiles(raw, levels)], dim=-1)
-            if bent:
-                both = unbend(both, middle.unsqueeze(-1), spread.unsqueeze(-1))
+                both = scaling.in_panel_units(both, batch)
             # targets last, as their scales are
             levelwise = scales.target.restore(np.moveaxis(both.numpy(), -1, 1), series)
             values = undo(np.moveaxis(levelwise, 1, -1), series, origins)
@@ -324,15 +341,9 @@ class Forecaster(PanelForecaster):
     def _scales_of(self, panel: Panel, ends: Integers) -> PanelScales:
         """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far."""
         places = self._tail.ids.get_indexer(panel.ids).astype(np.int64)
-        if (places >= 0).all():
-            return self.scales_.match(places, self.scales_)
-        kind = SCALINGS[self.scaling_].series
-        if kind == "global":  # one for all
-            return self.scales_.match(np.zeros_like(places), self.scales_)
-        return self.scales_.match(places, PanelScales.fit(panel, ends, kind=kind))
+        return scales_at(places, self.scales_, panel, ends, column_scales(self.scaling_))
 
 
-_HISTORY = ["epoch", "train_loss", "validation_loss", "seconds"]
 _NO_SKILL = (
     "on the validation rows {} is no better than seasonal persistence (skill {:.3f}): more "
     "history, a longer context or another model may help; SeasonalNaive is the simpler choice"

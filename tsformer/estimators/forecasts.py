@@ -58,24 +58,29 @@ def forecast_columns(targets: Sequence[str], levels: Sequence[float]) -> list[st
     return [name for target in targets for name in (target, *(f"{target}_q{q:g}" for q in levels))]
 
 
-def refuse_nonfinite(panel: Panel, made: Forecasts, *, known: Floats | None = None) -> None:
+def refuse_nonfinite(
+    panel: Panel, made: Forecasts, *, known: Floats | None = None, whose: str = "the forecast"
+) -> None:
     """Raise ``ForecastError`` where a forecast is NaN or infinite.
 
     Parameters
     ----------
     panel
-        Names the series.
+        Names series and stamps.
     known
         (forecast, horizon, target) what came true: where that is NaN, nothing is refused.
+    whose
+        What to call the forecast.
     """
     bad = ~np.isfinite(made.point) | ~np.isfinite(made.quantiles).all(axis=-1)
     if known is not None:
         bad &= ~np.isnan(known)
     if bad.any():
         window, step, target = (int(place) for place in np.argwhere(bad)[0])
+        series = int(made.series[window])
+        stamp = panel.stamps[int(panel.starts[series] + made.origin[window])]
         raise ForecastError(
-            f"the forecast of column {panel.target_names[target]!r}"
-            f"{in_series(panel, int(made.series[window]))} is not finite from step {step + 1} on"
-            f" ({int(bad.sum())} such values). Look for extreme values in the last rows, or fit"
-            " again with a smaller learning rate."
+            f"{whose} of column {panel.target_names[target]!r}{in_series(panel, series)} is not"
+            f" finite from step {step + 1} on ({int(bad.sum())} such values); it begins at {stamp}."
+            " Look for extreme values in the last rows, or fit again with a smaller learning rate."
         )

@@ -44,21 +44,17 @@ def _parts(room: ModuleType, base: type[Any]) -> list[type[Any]]:
     return [one for one in public if isinstance(one, type) and issubclass(one, base)]
 
 
-_VALUES: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
+def _values() -> dict[str, type[Any]]:
+    """The closed list of the values that a file may name."""
+    parts = (
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
         *_parts(panels, panels.Transform),
-        Policy,
-        Schema,
-        Training,
-        Layout,
-        Panel,
-        PanelScales,
-        Scales,
+        *(Policy, Schema, Training, Layout, Panel, PanelScales, Scales),
     )
-}
+    return {kind.__name__: kind for kind in parts}
+
+
 _UNSAVED = {"callbacks": (), "logger": None}
 """Settings of a run that may hold live objects; a file holds their defaults instead."""
 
@@ -229,7 +225,7 @@ def _encoded_object(value: Any, tensors: dict[str, Any], path: str) -> Any:
     if isinstance(value, (np.dtype, pd.api.extensions.ExtensionDtype)):
         return {"dtype_of": str(value)}
     name = type(value).__name__
-    if _VALUES.get(name) is not type(value):
+    if _values().get(name) is not type(value):
         raise TypeError(f"a value of type {name} ({path}) cannot be saved")
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Training):
@@ -249,7 +245,7 @@ def _decoded(value: Any, tensors: dict[str, Any]) -> Any:
 
 
 def _made(value: dict[str, Any], tensors: dict[str, Any]) -> Any:
-    return _VALUES[value["value"]](**_decoded(value["fields"], tensors))
+    return _values()[value["value"]](**_decoded(value["fields"], tensors))
 
 
 def _stamps(value: dict[str, Any], tensors: dict[str, Any]) -> pd.DatetimeIndex:

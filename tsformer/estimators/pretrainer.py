@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import pandas as pd
 from torch import Tensor, nn
 
-from tsformer.errors import ParameterError
+from tsformer.cures import Cure, warn
+from tsformer.errors import LookAhead, ParameterError
 from tsformer.estimators.defaults import default_context
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.scaling import SCALINGS
+from tsformer.estimators.scaling import column_scales, window_kind
 from tsformer.heads import Head, Quantiles
-from tsformer.models import Architecture, MaskedTransformer
+from tsformer.models import Architecture, MaskedTransformer, WindowScaling
 from tsformer.models.masked import MaskedNetwork, Rebuilding
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, param, params
 from tsformer.reading import read_panel
 from tsformer.training import Training
+from tsformer.training.budget import Budget
 
 if TYPE_CHECKING:
     from tsformer.training import ForecastModule
@@ -49,10 +51,13 @@ class PretrainedWeights:
         The hyper-parameters of the network it comes from.
     tensors : dict
         Its weights by name.
+    cutoff : Timestamp, int or None
+        The last stamp that pretraining has seen; None where that is not known.
     """
 
     model: Architecture
     tensors: dict[str, Tensor]
+    cutoff: Any = None
 
     def __repr__(self) -> str:
         numbers = sum(tensor.numel() for tensor in self.tensors.values())
@@ -91,6 +96,17 @@ class PretrainedWeights:
         log.info("%d of %d tensors start from pretrained ones", len(fitting), len(state))
         return len(fitting)
 
+    def warn_before(self, end: Any) -> None:
+        """Warn that scores after a fit's ``end`` are too good, if pretraining saw more."""
+        if _is_later(self.cutoff, end):
+            warn(
+                LookAhead(
+                    f"start: the weights are pretrained on rows up to {self.cutoff}, this fit ends"
+                    f" at {end}: a score of what comes in between is too good.",
+                    Cure(f"Pretrain on rows up to {end}, or score what comes after {self.cutoff}"),
+                )
+            )
+
     def _refuse_other(self, model: Architecture) -> None:
         own, other = type(self.model).__name__, type(model).__name__
         if type(model) is not type(self.model):
@@ -117,12 +133,17 @@ class MaskedPretrainer(Learner):
     ----------
     weights_ : PretrainedWeights
         What a forecaster starts from.
+    cutoff_ : Timestamp or int
+        The last stamp ``fit`` has seen; ``weights_`` carry it, so that scores of earlier rows, such
+        as those of the first fold of a backtest, warn.
     schema_ : Schema
         The roles of all columns, as resolved by ``fit``.
     model_, head_, context_
         What ``None`` became.
     history_ : DataFrame
         One row an epoch: ``epoch, train_loss, validation_loss, seconds``; losses of hidden steps.
+    cut_short_ : str
+        What ``training__max_time`` cut short, empty if nothing.
 
     Examples
     --------
@@ -187,19 +208,20 @@ class MaskedPretrainer(Learner):
         """
         self.check()
         fitted = self._unfitted()
-        fitted._learn(read_panel(data, self.schema, self.policy))
+        budget = Budget((self.training or _patiently()).max_time)
+        fitted._learn(read_panel(data, self.schema, self.policy), budget)
         return self._adopt(fitted)
 
-    def _learn(self, panel: Panel) -> None:
-        self.schema_ = panel.schema
+    def _learn(self, panel: Panel, budget: Budget) -> None:
+        self.schema_, self.cutoff_ = panel.schema, panel.stamps.max()
         self.head_ = copy.deepcopy(self.head) or Quantiles()
         self.context_ = self.context or default_context(panel, self.horizon)
         self.model_ = copy.deepcopy(self.model) or MaskedTransformer()
-        module = self._train(panel, self.training or _patiently())
-        columns = ["epoch", "train_loss", "validation_loss", "seconds"]
-        self.history_ = pd.DataFrame(module.history, columns=columns).astype({"epoch": int})
+        module = self._train(panel, self.training or _patiently(), budget)
+        self.history_ = module.history_frame()
+        self.cut_short_ = budget.said()
 
-    def _train(self, panel: Panel, settings: Training) -> "ForecastModule":
+    def _train(self, panel: Panel, settings: Training, budget: Budget) -> "ForecastModule":
         from tsformer.training import ForecastModule, WindowDataModule, build_network, train
 
         seed, validation = self.random_state, settings.validation
@@ -213,7 +235,7 @@ class MaskedPretrainer(Learner):
             context=self.context_,
             horizon=self.horizon,
             batch_size=settings.batch_size,
-            scaling=SCALINGS[self.scaling].series,
+            scaling=column_scales(self.scaling),
             sampling=settings.sampling,
             stride=settings.stride,
             validation=validation,
@@ -222,15 +244,24 @@ class MaskedPretrainer(Learner):
         bare = copy.deepcopy(self.model_).set_params(skip=False)
         built = build_network(bare, data.sizes, self.head_, random_state=seed)
         network = cast(MaskedNetwork, built)
-        window = SCALINGS[self.scaling].window
+        windows = WindowScaling(window_kind(self.scaling))
         module = ForecastModule(
-            Rebuilding(network, self.share, window),
+            Rebuilding(network, self.share, windows.normaliser),
             self.head_,
             settings,
-            scaling=window,
+            scaling=windows,
             random_state=seed,
         )
-        train(module, data, settings)
+        train(module, data, settings, budget)
         tensors = {name: one.detach().cpu().clone() for name, one in network.state_dict().items()}
-        self.weights_ = PretrainedWeights(copy.deepcopy(self.model_), tensors)
+        self.weights_ = PretrainedWeights(copy.deepcopy(self.model_), tensors, self.cutoff_)
         return module
+
+
+def _is_later(stamp: Any, other: Any) -> bool:
+    """Whether a stamp is later; wall time counts where only one of them has a zone."""
+    if isinstance(stamp, pd.Timestamp) != isinstance(other, pd.Timestamp) or stamp is None:
+        return False  # row numbers and dates cannot be compared
+    if isinstance(stamp, pd.Timestamp) and (stamp.tz is None) != (other.tz is None):
+        return bool(stamp.tz_localize(None) > other.tz_localize(None))
+    return bool(stamp > other)

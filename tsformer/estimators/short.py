@@ -1,21 +1,17 @@
 """Series with too few rows: refused, left out, or padded, as the policy says."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.errors import SeriesTooShort
+from tsformer.cures import warn
+from tsformer.errors import SeriesLeftOut, SeriesTooShort
 from tsformer.panels import Panel
 from tsformer.panels.naming import in_series, shown
 
-__all__ = ["LEFT_OUT", "long_enough", "padded", "without_short"]
+__all__ = ["long_enough", "padded", "without_short"]
 
 Integers = NDArray[np.int64]
-
-LEFT_OUT = ".* series have fewer than .* left out.*"
-"""Pattern of the warning about series that a policy drops."""
 
 
 def without_short(
@@ -64,11 +60,7 @@ def without_short(
     if how == "pad":
         return panel.pad(np.maximum(needed - panel.lengths, 0)), report
     if how == "drop" and not short.all():
-        warnings.warn(
-            f"{int(short.sum())} of {panel.n_series} series have fewer than {needed} rows and are"
-            f" left out, the first is {_name(panel, short)}; short_ lists them",
-            stacklevel=5,
-        )
+        _warn_left_out(panel, short, needed, "left out", "; short_ lists them")
         return panel.select(~short), report
     raise SeriesTooShort(_refusal(panel, short, f"context {context} + horizon {ahead}", needed))
 
@@ -80,11 +72,7 @@ def long_enough(panel: Panel, context: int) -> Panel:
         return panel
     if short.all():
         raise SeriesTooShort(_refusal(panel, short, f"context {context}", context))
-    warnings.warn(
-        f"{int(short.sum())} of {panel.n_series} series have fewer than {context} rows and are not"
-        f" forecast, the first is {_name(panel, short)}",
-        stacklevel=4,
-    )
+    _warn_left_out(panel, short, context, "not forecast")
     return panel.select(~short)
 
 
@@ -125,6 +113,17 @@ def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
 
 
 _DONE = {"drop": "dropped", "pad": "padded"}
+
+
+def _warn_left_out(
+    panel: Panel, short: NDArray[np.bool_], needed: int, done: str, more: str = ""
+) -> None:
+    warn(
+        SeriesLeftOut(
+            f"{int(short.sum())} of {panel.n_series} series have fewer than {needed} rows and are"
+            f" {done}, the first is {_name(panel, short)}{more}"
+        )
+    )
 
 
 def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecasts import windows_of
+from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
 from tsformer.panels import Panel, Scales
 from tsformer.windows import WindowIndex
@@ -13,28 +14,34 @@ __all__ = ["skill"]
 
 Integers = NDArray[np.int64]
 
+_ROUNDING = 1e-5
+"""An error of so little of a series' deviation is what float32 leaves of a perfect forecast."""
+
 
 def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: Integers) -> float:
-    """One minus the ratio of its absolute errors to those of seasonal persistence.
+    """One minus the ratio of its MASE to that of seasonal persistence on the same windows.
 
     Parameters
     ----------
     validation
         The windows to forecast.
     ends
-        (series,) number of training rows, whose deviation is the unit of errors.
+        (series,) number of training rows, from which the unit of errors is.
 
     Returns
     -------
     float
-        1 is perfect, 0 no better, negative worse; NaN without windows.
+        1 is perfect, 0 no better, negative worse. Where both are perfect up to rounding it is 0;
+        where only persistence is, NaN: there is nothing to divide by. NaN also without windows,
+        and where no series has a unit.
     """
     series, origins = validation.locate(np.arange(len(validation)))
     reached = origins >= fitted.reach_
-    season, gap = usable_season(panel), fitted.gap_
+    season, gap = usable_season(panel, ends=ends), fitted.gap_
     history = seasonal_history(panel, season)
-    units = Scales.fit(panel.target, panel.starts, ends).scale
-    own, naive = 0.0, 0.0
+    units = naive_scale(panel, ends=ends)
+    exact = _ROUNDING * Scales.fit(panel.target, panel.starts, ends).scale / units
+    own, naive, rounding = 0.0, 0.0, 0.0
     for part in fitted.forecast(panel, series[reached], origins[reached]):
         repeated = seasonal_naive(
             panel,
@@ -44,9 +51,17 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
             horizon=gap + fitted.horizon_,
             season=season,
         )[:, gap:]
-        truth = windows_of(panel, part.series, part.origin, fitted.horizon_)
-        scale = units[part.series][:, None, :]
-        both = ~np.isnan(truth) & ~np.isnan(repeated) & ~np.isnan(part.point)
-        own += float((np.abs(truth - part.point) / scale)[both].sum())
-        naive += float((np.abs(truth - repeated) / scale)[both].sum())
-    return 1 - own / naive if naive > 0 else float("nan")
+        truth, unit = (
+            windows_of(panel, part.series, part.origin, fitted.horizon_),
+            units[part.series],
+        )
+        errors = scaled_error(truth, part.point, unit)
+        others = scaled_error(truth, repeated, unit)
+        both = ~np.isnan(errors) & ~np.isnan(others)
+        own += float(errors[both].sum())
+        naive += float(others[both].sum())
+        small = np.broadcast_to(exact[part.series][:, None, :], both.shape)
+        rounding += float(small[both].sum())
+    if naive <= rounding:
+        return 0.0 if rounding > 0 and own <= rounding else float("nan")
+    return 1 - own / naive

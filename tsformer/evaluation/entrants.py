@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from tsformer.errors import ParameterError, SeriesTooShort
+from tsformer.errors import EmptyPeriod, ParameterError, SeriesLeftOut, SeriesTooShort
 from tsformer.estimators import PanelForecaster, SeasonalNaive
-from tsformer.estimators.short import LEFT_OUT
 from tsformer.evaluation.plan import Block, Plan, Source
 from tsformer.panels import Panel, Schema
+from tsformer.panels.equality import same_value
 
 __all__ = ["fitted_before", "named_entrants", "read_sources"]
 
@@ -59,17 +59,19 @@ def _name_of(forecaster: Any) -> str:
 
 def read_sources(entrants: dict[str, PanelForecaster], data: Any) -> dict[str, Source]:
     """Read the data as each forecaster would; once for those that read it the same way."""
-    found: dict[str, Source] = {}
-    shared: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for name, one in entrants.items():
-        key = repr([part and part.get_params() for part in (one.schema, one.policy)])
-        if key not in shared:
-            shared[key] = Source(data, one.schema, one.policy)
-        found[name] = shared[key]
-    first = next(iter(found))
-    for name, source in found.items():
-        _refuse_unlike(first, found[first].panel, name, source.panel)
-    return found
+        alike = (
+            sources[other]
+            for other in sources
+            if same_value(one.schema, entrants[other].schema)
+            and same_value(one.policy, entrants[other].policy)
+        )
+        sources[name] = next(alike, None) or Source(data, one.schema, one.policy)
+    first = next(iter(sources))
+    for name, source in sources.items():
+        _refuse_unlike(first, sources[first].panel, name, source.panel)
+    return sources
 
 
 def _refuse_unlike(first: str, panel: Panel, name: str, other: Panel) -> None:
@@ -107,9 +109,9 @@ def fitted_before(
     ends = np.maximum(ends - (fresh.gap - plan.gap) % stride, 0)
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=LEFT_OUT)
+            warnings.simplefilter("ignore", SeriesLeftOut)
             # a period to ignore may lie after the rows of this fit
-            warnings.filterwarnings("ignore", message=".*Policy.ignore=.* holds no row")
+            warnings.simplefilter("ignore", EmptyPeriod)
             return fresh.fit(source.head(ends))
     except SeriesTooShort as error:
         error.add_note(

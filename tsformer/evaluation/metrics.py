@@ -6,11 +6,24 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from tsformer.errors import ParameterError
+from tsformer.estimators.mase import scaled_error
+from tsformer.heads import pinball_loss
 
-__all__ = ["METRICS", "Metric", "Observed", "Statistic", "Totals", "checked_metrics"]
+__all__ = [
+    "METRICS",
+    "PUBLISHED",
+    "USUAL",
+    "Metric",
+    "Observed",
+    "Statistic",
+    "Totals",
+    "checked_metrics",
+    "metric",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,7 +34,8 @@ class Observed(NamedTuple):
 
     ``truth`` and ``point`` are (window, step, target), ``quantiles`` has a last axis of
     ``levels``. Two units of error come along, (window, target) each: ``naive``, the mean
-    error of one-step seasonal persistence, and ``deviation``, both of training rows alone.
+    error of seasonal persistence (NaN for a series without one, see ``naive_scale``), and
+    ``deviation``, both of training rows alone.
     """
 
     truth: Floats
@@ -33,51 +47,7 @@ class Observed(NamedTuple):
 
 
 Statistic = Callable[[Observed], Floats]
-"""From forecasts to (window, step, target) numbers, NaN where the truth is."""
-
-
-def absolute_error(seen: Observed) -> Floats:
-    """``|y - f|``."""
-    return np.abs(seen.truth - seen.point)
-
-
-def squared_error(seen: Observed) -> Floats:
-    """``(y - f)^2``."""
-    return (seen.truth - seen.point) ** 2
-
-
-def absolute_truth(seen: Observed) -> Floats:
-    """``|y|``."""
-    return np.abs(seen.truth)
-
-
-def naive_error(seen: Observed) -> Floats:
-    """``|y - f|`` over the error of seasonal persistence (Hyndman and Koehler 2006, section 3)."""
-    return absolute_error(seen) / seen.naive[:, None, :]
-
-
-def deviation_error(seen: Observed) -> Floats:
-    """``|y - f|`` in standard deviations of the training rows."""
-    return absolute_error(seen) / seen.deviation[:, None, :]
-
-
-def squared_deviation_error(seen: Observed) -> Floats:
-    """``(y - f)^2`` in variances of the training rows."""
-    return deviation_error(seen) ** 2
-
-
-def pinball(seen: Observed) -> Floats:
-    """``max(q e, (q - 1) e)``, ``e = y - f_q``, mean over levels (Koenker and Bassett 1978)."""
-    error = seen.truth[..., None] - seen.quantiles
-    loss: Floats = np.maximum(seen.levels * error, (seen.levels - 1) * error).mean(axis=-1)
-    return loss
-
-
-def inside(seen: Observed) -> Floats:
-    """1 where the truth lies between the lowest and the highest quantile, else 0."""
-    low, high = seen.quantiles.min(axis=-1), seen.quantiles.max(axis=-1)
-    found = (seen.truth >= low) & (seen.truth <= high)
-    return np.where(np.isnan(seen.truth), np.nan, found)
+"""From forecasts to (window, step, target) numbers; what is NaN does not count."""
 
 
 @dataclass(frozen=True)
@@ -98,14 +68,17 @@ class Metric:
         How many quantile levels it needs at least.
     error
         Whether lower is better.
+    label
+        What a printed table calls it.
     """
 
     doc: str
     statistic: Statistic
-    over: Statistic | None = None
-    root: bool = False
-    levels: int = 0
-    error: bool = True
+    over: Statistic | None
+    root: bool
+    levels: int
+    error: bool
+    label: str
 
     def value(self, sums: dict[Statistic | None, Floats]) -> Floats:
         """The metric from sums of its statistics; ``sums[None]`` counts. NaN over nothing."""
@@ -115,30 +88,125 @@ class Metric:
         return np.sqrt(ratio) if self.root else ratio
 
 
-METRICS: dict[str, Metric] = {
-    "mae": Metric("mean absolute error, in the data's unit", absolute_error),
-    "mse": Metric("mean squared error, in the data's unit squared", squared_error),
-    "rmse": Metric("root of the mean squared error, in the data's unit", squared_error, root=True),
-    "mase": Metric(
-        "mean absolute error over that of one-step seasonal persistence on training rows",
-        naive_error,
-    ),
-    "wape": Metric("sum of absolute errors over sum of |actual|", absolute_error, absolute_truth),
-    "pinball": Metric("mean pinball loss over all levels, in the data's unit", pinball, levels=1),
-    "coverage": Metric(
-        "share of actuals between the lowest and the highest quantile",
-        inside,
-        levels=2,
-        error=False,
-    ),
-    "scaled_mae": Metric(
-        "mean absolute error in standard deviations of each column's training rows",
-        deviation_error,
-    ),
-    "scaled_mse": Metric(
-        "mean squared error in variances of each column's training rows", squared_deviation_error
-    ),
-}
+METRICS: dict[str, Metric] = {}
+"""Every metric by its name; each stands on the statistic that it sums."""
+
+
+def metric(
+    name: str,
+    doc: str,
+    *,
+    label: str,
+    over: Statistic | None = None,
+    root: bool = False,
+    levels: int = 0,
+    error: bool = True,
+) -> Callable[[Statistic], Statistic]:
+    """Put a metric of the decorated statistic into ``METRICS``; the rest as in ``Metric``.
+
+    Examples
+    --------
+    >>> METRICS["rmse"].doc
+    "root of the mean squared error, in the data's unit"
+    """
+
+    def entered(statistic: Statistic) -> Statistic:
+        METRICS[name] = Metric(doc, statistic, over, root, levels, error, label)
+        return statistic
+
+    return entered
+
+
+@metric("mae", "mean absolute error, in the data's unit", label="MAE")
+def absolute_error(seen: Observed) -> Floats:
+    """``|y - f|``."""
+    return np.abs(seen.truth - seen.point)
+
+
+@metric("rmse", "root of the mean squared error, in the data's unit", root=True, label="RMSE")
+@metric("mse", "mean squared error, in the data's unit squared", label="MSE")
+def squared_error(seen: Observed) -> Floats:
+    """``(y - f)^2``."""
+    return (seen.truth - seen.point) ** 2
+
+
+def has_naive_unit(seen: Observed) -> Floats:
+    """1 where the error of seasonal persistence is a unit, NaN where a series has none."""
+    return np.broadcast_to(seen.naive[:, None, :], seen.truth.shape) * 0 + 1
+
+
+@metric(
+    "mase",
+    "mean absolute error over that of one-step seasonal persistence on training rows; series"
+    " without such a unit, such as constants, are left out",
+    over=has_naive_unit,
+    label="MASE",
+)
+def naive_error(seen: Observed) -> Floats:
+    """``|y - f|`` over the error of seasonal persistence (Hyndman and Koehler 2006, section 3)."""
+    return scaled_error(seen.truth, seen.point, seen.naive)
+
+
+def absolute_truth(seen: Observed) -> Floats:
+    """``|y|``."""
+    return np.abs(seen.truth)
+
+
+@metric("wape", "sum of absolute errors over sum of |actual|", over=absolute_truth, label="WAPE")
+def weighted_error(seen: Observed) -> Floats:
+    """``|y - f|``, whose sum the sum of ``|y|`` divides."""
+    return absolute_error(seen)
+
+
+@metric(
+    "pinball", "mean pinball loss over all levels, in the data's unit", levels=1, label="pinball"
+)
+def pinball(seen: Observed) -> Floats:
+    """The pinball loss of each level, mean over levels."""
+    forecast, target, levels = map(torch.from_numpy, (seen.quantiles, seen.truth, seen.levels))
+    loss: Floats = pinball_loss(forecast, target, levels).mean(-1).numpy()
+    return loss
+
+
+@metric(
+    "coverage",
+    "share of actuals between the lowest and the highest quantile",
+    levels=2,
+    error=False,
+    label="coverage",
+)
+def inside(seen: Observed) -> Floats:
+    """1 where the truth lies between the lowest and the highest quantile, else 0."""
+    low, high = seen.quantiles.min(axis=-1), seen.quantiles.max(axis=-1)
+    found = (seen.truth >= low) & (seen.truth <= high)
+    return np.where(np.isnan(seen.truth), np.nan, found)
+
+
+@metric(
+    "scaled_mae",
+    "mean absolute error in standard deviations of each column's training rows",
+    label="MAE (scaled)",
+)
+def deviation_error(seen: Observed) -> Floats:
+    """``|y - f|`` in standard deviations of the training rows."""
+    return absolute_error(seen) / seen.deviation[:, None, :]
+
+
+@metric(
+    "scaled_mse",
+    "mean squared error in variances of each column's training rows",
+    label="MSE (scaled)",
+)
+def squared_deviation_error(seen: Observed) -> Floats:
+    """``(y - f)^2`` in variances of the training rows."""
+    return deviation_error(seen) ** 2
+
+
+USUAL = ("mae", "mase")
+"""What a backtest says if it is not told what to say."""
+
+PUBLISHED = ("scaled_mse", "scaled_mae")
+"""What papers report of a canonical split."""
 
 
 class Totals:
@@ -177,7 +245,7 @@ class Totals:
         """Count these windows; ``folds`` (window,) says to which fold each belongs."""
         observed = ~np.isnan(seen.truth)
         for kind, by_fold in self._folds.items():
-            values = observed if kind is None else np.where(observed, kind(seen), 0.0)
+            values = observed if kind is None else _counted(kind(seen), observed)
             np.add.at(by_fold, folds, values.sum(axis=1))
             self._steps[kind] += values.sum(axis=(0, 2))
 
@@ -192,6 +260,10 @@ class Totals:
     def overall(self, name: str) -> Floats:
         """The metric over all observed steps, each with the same weight."""
         return METRICS[name].value({kind: sums.sum() for kind, sums in self._folds.items()})
+
+
+def _counted(values: Floats, observed: NDArray[np.bool_]) -> Floats:
+    return np.where(observed & ~np.isnan(values), values, 0.0)
 
 
 def checked_metrics(metrics: str | Sequence[str], levels: Sequence[float]) -> tuple[str, ...]:

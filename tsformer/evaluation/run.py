@@ -1,7 +1,6 @@
 """``backtest``: fit on the past, forecast what came after, and say how wrong that was."""
 
 import logging
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,21 +9,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.cures import Cure, warn
 from tsformer.datasets import Dataset
-from tsformer.errors import ForecastError, ParameterError, SeriesTooShort
+from tsformer.errors import ParameterError, SeriesTooShort, TsformerWarning
 from tsformer.estimators import (
     Forecasts,
     PanelForecaster,
     naive_scale,
     windows_of,
 )
-from tsformer.estimators.forecasts import checked_levels
+from tsformer.estimators.forecasts import checked_levels, refuse_nonfinite
 from tsformer.evaluation.entrants import fitted_before, named_entrants, read_sources
-from tsformer.evaluation.metrics import Observed, Totals, checked_metrics
+from tsformer.evaluation.metrics import USUAL, Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
 from tsformer.evaluation.result import Backtest
 from tsformer.panels import Panel, Scales
-from tsformer.panels.naming import in_series
 from tsformer.reading import Holdout, RollingOrigin
 
 __all__ = ["backtest"]
@@ -47,7 +46,7 @@ def backtest(
     step: int | None = None,
     gap: int = 0,
     refit: bool = False,
-    metrics: str | Sequence[str] = ("mae", "mase"),
+    metrics: str | Sequence[str] = USUAL,
     quantiles: Sequence[float] | None = None,
     keep_forecasts: bool = True,
 ) -> Backtest:
@@ -77,8 +76,7 @@ def backtest(
     refit
         Fit anew before each fold, on everything up to it, rather than once before the first.
     metrics
-        ``"mae"``, ``"mse"``, ``"rmse"``, ``"mase"``, ``"wape"``, ``"pinball"``, ``"coverage"``,
-        ``"scaled_mae"``, ``"scaled_mse"``; see ``METRICS``. All are means over observed steps: a
+        Names in ``METRICS``, where each says what it is. All are means over observed steps: a
         missing actual does not count, nor a target never observed before the origin. The unit
         of scaled ones is from training rows; those of a ``Holdout`` are ``train``, without
         validation.
@@ -159,11 +157,8 @@ class _Run:
         numbers = sum(len(block.series) for block in self.plan.blocks) * self.plan.horizon
         numbers *= targets * (1 + len(self.levels)) * len(self.entrants)
         if self.keep and numbers > _MANY_NUMBERS:
-            warnings.warn(
-                f"the forecasts are {numbers:,} numbers, {8 * numbers / 1e9:.1f} GB to keep; "
-                "keep_forecasts=False keeps none",
-                stacklevel=4,
-            )
+            found = f"the forecasts are {numbers:,} numbers, {8 * numbers / 1e9:.1f} GB to keep."
+            warn(TsformerWarning(found, Cure("Keep none", {"keep_forecasts": False})))
 
     def score(self, block: Block) -> None:
         """Fit before a block, forecast it, and count the errors."""
@@ -171,6 +166,8 @@ class _Run:
             name: fitted_before(name, one, self.sources[name], block, self.plan)
             for name, one in self.entrants.items()
         }
+        for one in fitted.values():
+            one.warn_of_look_ahead()
         block, skips = block.with_context(max(one.reach_ for one in fitted.values()))
         self.skips += skips
         self.windows += len(block.series)
@@ -197,7 +194,7 @@ class _Run:
             # nothing can be said about a target before it was first seen
             unknown = part.origin[:, None] <= observed_from[part.series]
             truth = np.where(unknown[:, None, :], np.nan, truth)
-            _refuse_nonfinite(name, part, truth, self.panel)
+            refuse_nonfinite(self.panel, part, known=truth, whose=f"{name!r}: the forecast")
             seen = Observed(
                 truth=truth,
                 point=part.point,
@@ -270,20 +267,6 @@ def _first_observed(panel: Panel) -> Ints:
     row = np.arange(panel.n_rows) - panel.starts[:-1].repeat(panel.lengths)
     seen = np.where(np.isnan(panel.target), np.iinfo(np.int64).max, row[:, None])
     return np.minimum.reduceat(seen, panel.starts[:-1], axis=0)
-
-
-def _refuse_nonfinite(name: str, part: Forecasts, truth: Floats, panel: Panel) -> None:
-    fine = np.isfinite(part.point) & np.isfinite(part.quantiles).all(axis=-1)
-    bad = ~fine & ~np.isnan(truth)
-    if bad.any():
-        window, step, target = (int(place) for place in np.argwhere(bad)[0])
-        series, origin = int(part.series[window]), int(part.origin[window])
-        stamp = panel.stamps[int(panel.starts[series]) + origin]
-        raise ForecastError(
-            f"{name!r}: the forecast of column {panel.target_names[target]!r}"
-            f"{in_series(panel, series)} from {stamp} on is not finite at step {step + 1} "
-            f"({int(bad.sum())} such values)"
-        )
 
 
 def _skipped(skips: list[Skip], plan: Plan, panel: Panel) -> pd.DataFrame:

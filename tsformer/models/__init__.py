@@ -1,6 +1,6 @@
 """Models: small values that build networks. A new model is one file here."""
 
-from tsformer.models.base import Architecture, Network, Supervision, WindowScaler
+from tsformer.models.base import Architecture, Network, Supervision
 from tsformer.models.decoder import DecoderTransformer
 from tsformer.models.informer import Informer
 from tsformer.models.inverted import InvertedTransformer
@@ -8,7 +8,7 @@ from tsformer.models.linear import Linear
 from tsformer.models.masked import MaskedTransformer
 from tsformer.models.patch import PatchTransformer
 from tsformer.models.recurrent import Recurrent
-from tsformer.models.scaling import WindowScaling
+from tsformer.models.scaling import Normaliser, WindowScaling
 from tsformer.models.transformer import Transformer
 
 __all__ = [
@@ -19,10 +19,10 @@ __all__ = [
     "Linear",
     "MaskedTransformer",
     "Network",
+    "Normaliser",
     "PatchTransformer",
     "Recurrent",
     "Supervision",
     "Transformer",
-    "WindowScaler",
     "WindowScaling",
 ]

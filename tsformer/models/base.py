@@ -5,30 +5,29 @@ forecasting contract, ``forward``, and two optional ones, ``supervise`` and ``pr
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from tsformer.heads import Head
+from tsformer.models.scaling import Normaliser
 from tsformer.params import Params
 from tsformer.windows import Batch, Sizes
 
-__all__ = ["Architecture", "Network", "Supervision", "WindowScaler"]
+__all__ = ["Architecture", "Network", "Supervision"]
 
 Supervision = tuple[Tensor, Tensor, Tensor]
 """raw (batch, time, target, width), target and weight (batch, time, target)."""
-
-WindowScaler = Callable[[Batch], tuple[Batch, Tensor, Tensor]]
-"""Standardises a batch by its own context: batch, location, scale; see ``WindowScaling``."""
 
 
 class Network(nn.Module, ABC):
     """A network that turns windows into raw forecasts, in the units of the batch it is given.
 
-    It sees batches whose targets are standardised by window; what it returns is restored and
-    given its meaning by a head.
+    It sees batches whose targets are normalised by window, see ``WindowScaling``; what it returns
+    is restored and given its meaning by a head.
     """
 
     @abstractmethod
@@ -41,7 +40,7 @@ class Network(nn.Module, ABC):
         Parameters
         ----------
         batch
-            Standardised windows, the future included.
+            Normalised windows, the future included.
         generator
             Where a network that hides or samples something draws from.
 
@@ -54,16 +53,16 @@ class Network(nn.Module, ABC):
         return self(batch), batch.future_target, weight
 
     def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
+        self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
         """Fit what has a closed form, once, before the first step.
 
         Parameters
         ----------
         train, validation
-            Batches in the panel's units, not standardised; each may be iterated more than once.
+            Batches in the units of the loss, not normalised; each may be iterated more than once.
             ``validation`` may be empty.
-        standardise
+        normaliser
             What the network's own batches will have been through.
         """
 
@@ -77,7 +76,15 @@ class Network(nn.Module, ABC):
 
 
 class Architecture(Params, ABC):
-    """Hyper-parameters of a network; one file a model."""
+    """Hyper-parameters of a network; one file a model.
+
+    Attributes
+    ----------
+    closed_form : bool
+        Whether everything is fitted in ``Network.prepare``, so that there is no rate to learn at.
+    """
+
+    closed_form: ClassVar[bool] = False
 
     @abstractmethod
     def build(self, sizes: Sizes, head: Head) -> Network:

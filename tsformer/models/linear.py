@@ -11,9 +11,10 @@ from torch.nn import functional
 
 from tsformer.errors import ParameterError
 from tsformer.heads import Head
-from tsformer.models.base import Architecture, Network, WindowScaler
+from tsformer.models.base import Architecture, Network
+from tsformer.models.scaling import Normaliser
 from tsformer.models.skip import Covariates
-from tsformer.nn import LinearSkip, Look, from_mean
+from tsformer.nn import LinearSkip, Look, from_mean, last_observed
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
 
@@ -37,9 +38,7 @@ def from_last(
     >>> features.flatten(), level.flatten()
     (tensor([-4., 0., 0.]), tensor([5.]))
     """
-    places = torch.arange(1, past.shape[1] + 1, device=past.device)[:, None]
-    latest = (places * observed).argmax(1, keepdim=True)
-    last = past.gather(1, latest).masked_fill(~observed.any(1, keepdim=True), 0)
+    last = last_observed(past, observed)
     return (past - last).masked_fill(~observed, 0), last
 
 
@@ -125,6 +124,7 @@ class Linear(Architecture):
     Series Forecasting", NeurIPS.
     """
 
+    closed_form = True
     _: KW_ONLY
     covariates: bool = param("Whether known and past covariates are looked at.", default=True)
     centre: Literal["mean", "last"] = param(
@@ -172,14 +172,14 @@ class LinearNetwork(Network):
         return self.head.shift(spread, point)
 
     def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
+        self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
         """Fit the ridge on ``train``, its strength on ``validation``, the offsets on both."""
         self.skip.fit_ridge(train, validation, beside=self.covariates)
         # residuals of windows that were fitted on are too small: those recalled are better
         judged = self.skip.ratio is None or any(len(batch.origin) for batch in validation)
         if judged and self.head.has_spread:
-            self.offset.copy_(self.head.fit_spread(self._errors(train, validation, standardise)))
+            self.offset.copy_(self.head.fit_spread(self._errors(train, validation, normaliser)))
 
     def recall(self, earlier: Network) -> None:
         """Take over its penalty and its offsets."""
@@ -188,30 +188,31 @@ class LinearNetwork(Network):
             self.offset.copy_(earlier.offset)
 
     def _point(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
-        beside = None if self.skip.beside_weight is None else self.covariates(batch)
+        covered = self.skip.beside_weight is not None
+        beside = self.covariates(batch) / batch.scale if covered else None
         forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
         return forecast
 
     def _errors(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
+        self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> Float[Tensor, "window horizon target"]:
         """Those of validation windows if they are enough: errors on fitted rows are too small."""
-        residuals = self._residuals(validation, standardise)
+        residuals = self._residuals(validation, normaliser)
         if len(residuals) < 20 * len(self.offset):
-            residuals = torch.cat([residuals, self._residuals(train, standardise)])
+            residuals = torch.cat([residuals, self._residuals(train, normaliser)])
         return residuals
 
     def _residuals(
-        self, batches: Iterable[Batch], standardise: WindowScaler
+        self, batches: Iterable[Batch], normaliser: Normaliser
     ) -> Float[Tensor, "window horizon target"]:
-        """Standardised errors of evenly spread windows, NaN where the truth is missing."""
+        """Normalised errors of evenly spread windows, NaN where the truth is missing."""
         windows = sum(len(batch.origin) for batch in batches)
         every = max(1, windows // _RESIDUAL_WINDOWS)
         kept, seen = [self.offset.new_zeros((0, *self.offset.shape[:2]))], 0
         for batch in batches:
             chosen = torch.arange(len(batch.origin))[-seen % every :: every]
             seen += len(batch.origin)
-            scaled, _, _ = standardise(Batch(*(field[chosen] for field in batch)))
+            scaled = normaliser.normalise(Batch(*(field[chosen] for field in batch)))
             error = scaled.future_target - self._point(scaled)
             kept.append(error.where(scaled.future_observed, torch.nan))
         return torch.cat(kept)

@@ -11,19 +11,12 @@ from torch.nn import functional
 
 from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
-from tsformer.models.base import Network, Supervision, WindowScaler
+from tsformer.models.base import Network, Supervision
 from tsformer.models.placement import PLACEMENTS
+from tsformer.models.scaling import Normaliser
 from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import key_mask, window_columns
-from tsformer.nn import (
-    Dropout,
-    Encoder,
-    PatchEmbedding,
-    Scaling,
-    sinusoidal,
-    standardise,
-    window_statistics,
-)
+from tsformer.nn import Dropout, Encoder, PatchEmbedding, sinusoidal
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
 
@@ -114,15 +107,15 @@ class MaskedNetwork(SkipNetwork):
         self.carry_skip(sizes, self.output, wanted=spec.skip)
 
     def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
+        self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
         """Fit the linear skip to what the network leaves of the horizon."""
         if self.skip is not None:
             trained = self.training
             self.eval()
             self.skip.fit_ridge(
-                _Remainders(self, train, standardise),
-                _Remainders(self, validation, standardise),
+                _Remainders(self, train, normaliser),
+                _Remainders(self, validation, normaliser),
                 beside=self.covariates,
             )
             self.train(trained)
@@ -241,7 +234,7 @@ def hidden_patches(
 class Rebuilding(Network):
     """A masked network that is trained to rebuild hidden patches of whole windows.
 
-    The window is standardised by what stays visible; only hidden, measured steps count, and
+    The window is normalised by what stays visible; only hidden, measured steps count, and
     windows whose visible part is constant do not.
 
     Parameters
@@ -250,14 +243,14 @@ class Rebuilding(Network):
         What is trained.
     share
         Share of the patches hidden.
-    scaling
-        ``"window"`` standardises by what is visible, ``"none"`` leaves the units.
+    normaliser
+        What normalises by the visible.
     """
 
-    def __init__(self, network: MaskedNetwork, share: float, scaling: Scaling = "window") -> None:
+    def __init__(self, network: MaskedNetwork, share: float, normaliser: Normaliser) -> None:
         super().__init__()
         self.network, self.head = network, network.head
-        self.share, self.scaling = share, scaling
+        self.share, self.normaliser = share, normaliser
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """The forecast of the network."""
@@ -272,8 +265,8 @@ class Rebuilding(Network):
         hide = hidden_patches(len(values), network.count, self.share, generator)
         hide = hide.to(values.device)
         visible = observed & ~network.hidden_steps(hide)
-        location, scale = window_statistics(values, visible, scaling=self.scaling)
-        shown = standardise(values, visible, location=location, scale=scale)
+        location, scale = self.normaliser.statistics(values, visible)
+        shown = self.normaliser.apply(values, visible, location, scale)
         raw = network.rebuild(batch, shown, visible, hide)
         raw = self.head.restore(raw, location, scale)
         highest = values.masked_fill(~visible, -torch.inf).amax(1, keepdim=True)
@@ -288,12 +281,13 @@ class _Remainders:
 
     network: MaskedNetwork
     batches: Iterable[Batch]
-    standardise: WindowScaler
+    normaliser: Normaliser
 
     def __iter__(self) -> Iterator[Batch]:
         head = self.network.head
         for batch in self.batches:
-            standardised, _, scale = self.standardise(batch)
-            raw = self.network.own_forecast(standardised)
+            normalised = self.normaliser.normalise(batch)
+            raw = self.network.own_forecast(normalised)
+            scale = normalised.scale
             point = head.point(head.restore(raw, torch.zeros_like(scale), scale))
             yield batch._replace(future_target=batch.future_target - point.detach())

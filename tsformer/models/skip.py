@@ -9,7 +9,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from tsformer.heads import Head
-from tsformer.models.base import Network, WindowScaler
+from tsformer.models.base import Network
+from tsformer.models.scaling import Normaliser
 from tsformer.nn import LinearSkip
 from tsformer.nn.scaling import observed_mean
 from tsformer.windows import Batch, Sizes
@@ -63,7 +64,7 @@ class Covariates:
         return min(self.sizes.context, self.sizes.horizon, room // columns)
 
     def __call__(self, batch: Batch) -> Float[Tensor, "batch number target"]:
-        """The numbers, in the units that the targets of the batch have."""
+        """The numbers, in the units of the panel; divide by ``scale`` beside normalised targets."""
         context, begin = self.sizes.context, self.sizes.context - self._reach
         known = slice(self.sizes.calendar, self.sizes.calendar + self._planned)
         parts = [
@@ -73,8 +74,8 @@ class Covariates:
                 (batch.past, batch.past_present),
             )
         ]
-        # what was not divided by the deviation of the window is so now, as the forecast will be
-        return torch.cat(parts, dim=1).unsqueeze(-1) / batch.scale
+        # alike for all targets, each of which has weights of its own
+        return torch.cat(parts, dim=1).unsqueeze(-1).expand(-1, -1, self.sizes.target)
 
 
 def _centred(
@@ -122,15 +123,16 @@ class CarriesSkip(Network):
             )
 
     def skipped(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
-        """The forecast of the skip, in the units of the batch; 0 without one."""
+        """The forecast of the skip, in the units of the normalised batch; 0 without one."""
         if self.skip is None:
             return torch.zeros_like(batch.future_target)
-        beside = self.covariates(batch) if self.covariates.number else None
+        # divided by the deviation of the window, as what is forecast of the target is
+        beside = self.covariates(batch) / batch.scale if self.covariates.number else None
         forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
         return forecast
 
     def prepare(
-        self, train: Iterable[Batch], validation: Iterable[Batch], standardise: WindowScaler
+        self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
         """Fit the linear skip."""
         if self.skip is not None:

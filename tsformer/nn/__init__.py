@@ -31,7 +31,7 @@ from tsformer.nn.probsparse import (
 from tsformer.nn.recorded import recorded_weights
 from tsformer.nn.relative import RelativeBias, RotaryPositions, distance_bucket, rotary
 from tsformer.nn.sampling import Sampling, logarithmic_count, random_sample, spread_sample
-from tsformer.nn.scaling import Scaling, observed_mean, restore, standardise, window_statistics
+from tsformer.nn.scaling import last_observed, observed_deviation, observed_mean
 from tsformer.nn.skip import Batches, Beside, LinearSkip, Look, Windows, from_mean
 from tsformer.nn.stacks import Decoder, Encoder
 
@@ -63,7 +63,6 @@ __all__ = [
     "Residual",
     "RotaryPositions",
     "Sampling",
-    "Scaling",
     "SinusoidalPositions",
     "StepBatchNorm",
     "StepEmbedding",
@@ -76,21 +75,20 @@ __all__ = [
     "distilled_length",
     "from_mean",
     "full_attention",
+    "last_observed",
     "logarithmic_count",
     "mean_value",
     "most_active",
+    "observed_deviation",
     "observed_mean",
     "patch_count",
     "prob_sparse_attention",
     "random_sample",
     "recorded_weights",
-    "restore",
     "rotary",
     "running_threshold",
     "sampled_scores",
     "sinusoidal",
     "sparsity_measure",
     "spread_sample",
-    "standardise",
-    "window_statistics",
 ]

@@ -11,15 +11,13 @@ from tsformer.panels.chain import Transform
 from tsformer.panels.panel import Panel
 from tsformer.panels.per_column import by_column, check_numbers
 from tsformer.panels.ragged import row_within_series
+from tsformer.panels.robust import absolute_deviation, median
 from tsformer.params import KW_ONLY, param, params
 
 __all__ = ["Asinh"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-_NORMAL = 0.6744897501960817
-"""The median absolute deviation of a normal variable of deviation 1."""
 
 
 @params
@@ -71,11 +69,11 @@ class Asinh(Transform):
         seen = panel.target[row < np.repeat(last, panel.lengths)]
         offset = self.offset
         if offset is None:
-            offset = tuple(_median(column) for column in seen.T)
+            offset = tuple(median(column) for column in seen.T)
         scale = self.scale
         if scale is None:
             off = np.abs(seen - by_column(type(self)(offset), "offset", panel))
-            scale = tuple(_spread(column) for column in off.T)
+            scale = tuple(absolute_deviation(column) for column in off.T)
         return type(self)(offset, scale=scale)
 
     def apply(self, panel: Panel) -> Panel:
@@ -95,15 +93,3 @@ class Asinh(Transform):
         if self.offset is None or self.scale is None:
             raise ParameterError(f"{self!r} has not learnt offset and scale yet: call fit first")
         return by_column(self, "offset", panel), by_column(self, "scale", panel)
-
-
-def _median(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else 0.0
-
-
-def _spread(deviations: Floats) -> float:
-    """A positive size of absolute deviations."""
-    known = deviations[~np.isnan(deviations)]
-    median = _median(known) / _NORMAL
-    return median or (float(known.mean()) if known.any() else 1.0)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tsformer.cures import warn as warn_caller
-from tsformer.errors import DataWarning, ParameterError, WrongTime
+from tsformer.errors import EmptyPeriod, ParameterError, WrongTime
 from tsformer.time.freq import wall_of
 
 __all__ = ["check_ignore", "ignored_rows"]
@@ -59,7 +59,7 @@ def ignored_rows(stamps: pd.Index, ignore: Any, *, warn: bool) -> Flags:
         rows = _from(stamps, period.begin, period.said) & _until(stamps, period.end, period.said)
         if warn and not rows.any():
             warn_caller(
-                DataWarning(
+                EmptyPeriod(
                     f"the period {period.said} of Policy(ignore=...) holds no row: the data go"
                     f" from {stamps.min()} to {stamps.max()}"
                 )

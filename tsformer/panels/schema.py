@@ -1,9 +1,11 @@
 """Which column plays which role; what is not said is inferred."""
 
+from numbers import Integral
 from typing import Any
 
 import pandas as pd
 
+from tsformer.errors import ParameterError
 from tsformer.params import KW_ONLY, Params, param, params
 
 __all__ = ["Schema"]
@@ -49,6 +51,11 @@ class Schema(Params):
         " 'irregular' for stamps without a beat, whose horizon is counted in median gaps.",
         default=None,
     )
+    season: int | tuple[int, ...] | list[int] | None = param(
+        "Rows in a season, or in each of several, the main one first; None takes what stamps tell"
+        " and what the data show. 1 says that there is none.",
+        default=None,
+    )
     late: dict[str, int] | None = param(
         "Past covariate to how many rows it arrives after the target; more are found where its"
         " latest rows are missing. A forecast does without them, in training as well.",
@@ -59,3 +66,17 @@ class Schema(Params):
         " (which is written out to 10 years past the data).",
         default=(),
     )
+
+    def check(self) -> None:
+        """Raise ``ParameterError`` for a season that is no whole number of rows."""
+        super().check()
+        given: Any = self.season
+        if given is None:
+            return
+        listed = given if isinstance(given, (tuple, list)) else (given,)
+        whole = [isinstance(one, Integral) and not isinstance(one, bool) for one in listed]
+        if not listed or not all(whole) or min(listed) < 1:
+            raise ParameterError(
+                f"Schema(season={given!r}): give the rows of a season as a whole number of at least"
+                " 1, or several of them, such as (48, 336)"
+            )

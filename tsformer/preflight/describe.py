@@ -9,15 +9,16 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from tsformer.cures import Cure
 from tsformer.errors import FrameError
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, WindowScaling
 from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels.seasons import main_season
 from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
 from tsformer.time.freq import name_of
-from tsformer.time.season import season_length
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex
@@ -125,7 +126,7 @@ def describe(
     if panel is None:
         return Description({}, tuple(found), _series(None))
     found += findings(panel) + named_rows(data, panel)
-    steps = horizon or max(1, min(season_length(panel.freq), int(panel.lengths.min()) // 10))
+    steps = horizon or max(1, min(main_season(panel), int(panel.lengths.min()) // 10))
     facts = _facts(panel)
     try:
         facts |= _cost(panel, steps, context, model, found)
@@ -202,7 +203,11 @@ def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -
         text += f" ({int(short.sum())} of {panel.n_series} series are too short)"
     how = panel.policy.short
     if how == "error" or (how == "drop" and short.all()):
-        return Finding("error", f'{text}: shorten them, or policy=Policy(short="drop") or "pad"')
+        cures = (
+            Cure("Shorten them, or leave out what is too short", {"policy__short": "drop"}),
+            Cure("Or fill it up", {"policy__short": "pad"}),
+        )
+        return Finding("error", f"{text}.", cures)
     return Finding("warning", f"{text}: {how}")
 
 
@@ -221,13 +226,14 @@ def _epoch_seconds(windows: WindowDataset, model: Architecture) -> float:
         network, head = model.build(windows.sizes, Quantiles()), Quantiles()
         if not any(one.requires_grad for one in network.parameters()):
             return 0.0
-        seconds = []
+        seconds, normaliser = [], WindowScaling().normaliser
         for _ in range(2):
             batch = windows.__getitems__(range(min(size, len(windows))))
             began = time.perf_counter()
-            standardised, location, scale = WindowScaling("window")(batch)
-            raw, target, weight = network.supervise(standardised)
-            loss = head.loss(head.restore(raw, location, scale), target * scale + location, weight)
+            normalised = normaliser.normalise(batch)
+            raw, target, weight = network.supervise(normalised)
+            raw = head.restore(raw, normalised.location, normalised.scale)
+            loss = head.loss(raw, normaliser.restore(target, normalised), weight)
             if loss.requires_grad:
                 torch.autograd.backward(loss)
             seconds.append(time.perf_counter() - began)

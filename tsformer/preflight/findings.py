@@ -182,7 +182,8 @@ def _zeros(panel: Panel) -> Iterator[Finding]:
             yield Finding(
                 "note",
                 f"target {name!r} is 0 in {share:.0%} of its rows and never negative: the median"
-                " may be 0; look at quantiles, and consider nonnegative=True",
+                " may be 0; look at quantiles.",
+                (Cure("And consider", {"nonnegative": True}),),
             )
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
 
+from tsformer.cures import Cure
 from tsformer.errors import (
     DuplicateColumn,
     DuplicateTimestamp,
@@ -106,7 +107,7 @@ def check_columns(frame: pd.DataFrame) -> None:
 
 
 def check_stamps(
-    stamps: pd.Index, starts: Ints, places: Places, *, hint: Callable[[], str]
+    stamps: pd.Index, starts: Ints, places: Places, *, hint: Callable[[], tuple[str, Cure]]
 ) -> None:
     """Refuse two rows with one stamp in one series; stamps are sorted within series.
 
@@ -121,15 +122,21 @@ def check_stamps(
     if not same.any():
         return
     if places.ids is None:
-        cure = f" {hint()} Otherwise keep one row of each: frame.drop_duplicates(...)."
+        question, named = hint()
+        question, cures = f" {question}", [named]
+        cures.append(Cure("Otherwise keep one row of each", code="frame.drop_duplicates(...)"))
     else:
-        cure = " Keep one row of each, for instance by frame.groupby([series, time]).mean()."
+        mean = "frame.groupby([series, time]).mean()"
+        question, cures = "", [Cure("Keep one row of each, for instance by the mean", code=mean)]
     first = stamps[int(np.argmax(same))]
     if isinstance(first, pd.Timestamp) and first.tz is None and first.month in (10, 11, 4):
         hour = first.hour in (0, 1, 2, 3) and int(same.sum()) < 0.01 * len(same) + 2
         if hour and first != first.normalize():
-            cure += " If summer time ended there, give the stamps a zone: dt.tz_localize(...)."
-    raise DuplicateTimestamp(f"stamps occur more than once: {places.first(same)}.{cure}")
+            zone = "If summer time ended there, give the stamps a zone"
+            cures.append(Cure(zone, code="dt.tz_localize(...)"))
+    raise DuplicateTimestamp(
+        f"stamps occur more than once: {places.first(same)}.{question}", *cures
+    )
 
 
 def is_categorical(values: pd.Series) -> bool:
@@ -147,11 +154,11 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
     """
     kind = values.dtype
     if is_complex_dtype(kind):
-        raise WrongType(_is_complex(values, name, places))
+        raise _is_complex(values, name, places)
     if isinstance(kind, pd.SparseDtype):
         raise WrongType(
-            f"column {name!r} is sparse. Make it dense:"
-            f' frame["{name}"] = frame["{name}"].sparse.to_dense()'
+            f"column {name!r} is sparse.",
+            Cure("Make it dense", code=f'frame["{name}"] = frame["{name}"].sparse.to_dense()'),
         )
     if is_numeric_dtype(kind) or is_bool_dtype(kind):
         if isinstance(kind, pd.ArrowDtype):
@@ -163,8 +170,11 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
         row, count = _first_word(values)
         raise WrongType(
             f"column {name!r} holds text (first: {values.iloc[row]!r}{places.at(row)}, {count} in"
-            f' all), a number is needed. If it is one, convert it: frame["{name}"] ='
-            f' pd.to_numeric(frame["{name}"])'
+            " all), a number is needed.",
+            Cure(
+                "If it is one, convert it",
+                code=f'frame["{name}"] = pd.to_numeric(frame["{name}"])',
+            ),
         )
     raise WrongType(
         f"column {name!r} is {kind}, a number is needed (first: {values.iloc[0]!r}{places.at(0)})."
@@ -205,8 +215,8 @@ def check_values(
         missing = np.isnan(column)
         if missing.any() and not masked:
             raise MissingValues(
-                f"column {name!r} holds NaN: {places.first(missing)}. Fill them, or train around"
-                ' them with policy=Policy(missing="mask").'
+                f"column {name!r} holds NaN: {places.first(missing)}.",
+                Cure("Fill them, or train around them", {"policy__missing": "mask"}),
             )
 
 
@@ -277,20 +287,26 @@ def refuse_flags(values: pd.Series, name: str, places: Places) -> None:
     if flags.any():
         raise WrongType(
             f"target column {name!r} holds true and false: {places.first(flags[places.order])}. A"
-            " target is a number; for a forecast between 0 and 1 convert it:"
-            f' frame["{name}"] = frame["{name}"].astype("float64")'
+            " target is a number.",
+            Cure(
+                "For a forecast between 0 and 1 convert it",
+                code=f'frame["{name}"] = frame["{name}"].astype("float64")',
+            ),
         )
 
 
-def _is_complex(values: pd.Series, name: str, places: Places) -> str:
+def _is_complex(values: pd.Series, name: str, places: Places) -> WrongType:
     items = values.to_numpy()
     bad = items.imag != 0
     row = int(np.argmax(bad))
     count = f", {int(bad.sum())} in all" if bad.any() else ""
-    return (
+    return WrongType(
         f"Complex data not supported: column {name!r} is {values.dtype} (first:"
-        f" {items[row]!s}{places.at(row)}{count}). Keep the part that is meant, such as"
-        f' frame["{name}"] = frame["{name}"].to_numpy().real'
+        f" {items[row]!s}{places.at(row)}{count}).",
+        Cure(
+            "Keep the part that is meant, such as",
+            code=f'frame["{name}"] = frame["{name}"].to_numpy().real',
+        ),
     )
 
 
@@ -312,15 +328,18 @@ def _from_objects(values: pd.Series, name: str, places: Places) -> Floats:
         elif isinstance(item, (Real, Decimal)):
             out[row] = float(item)
         else:
-            raise WrongType(_not_a_number(item, name, places.at(row)))
+            raise _not_a_number(item, name, places.at(row))
     return out
 
 
-def _not_a_number(item: Any, name: str, where: str) -> str:
+def _not_a_number(item: Any, name: str, where: str) -> WrongType:
     if isinstance(item, complex):
-        return f"Complex data not supported: column {name!r} holds {item!r}{where}"
-    return (
+        return WrongType(f"Complex data not supported: column {name!r} holds {item!r}{where}")
+    return WrongType(
         f"column {name!r} holds {item!r} of type {type(item).__name__}{where}, a number is needed"
-        " (argument must be a string or a number). Correct it, or convert the column with"
-        f' pd.to_numeric(frame["{name}"], errors="coerce").'
+        " (argument must be a string or a number).",
+        Cure(
+            "Correct it, or convert the column",
+            code=f'frame["{name}"] = pd.to_numeric(frame["{name}"], errors="coerce")',
+        ),
     )

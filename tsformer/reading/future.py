@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.cures import Cure
 from tsformer.errors import (
     DuplicateTimestamp,
     InfiniteValues,
@@ -133,8 +134,9 @@ def _refuse_past(panel: "Panel", frame: pd.DataFrame) -> None:
         if frame[name].notna().any():
             raise WrongType(
                 f"column {name!r} is a past covariate, not known in advance, but the future frame"
-                f" holds it in {int(frame[name].notna().sum())} rows. Leave it out:"
-                f' future.drop(columns="{name}"), or declare it: Schema(known=...).'
+                f" holds it in {int(frame[name].notna().sum())} rows.",
+                Cure("Leave it out", code=f'future.drop(columns="{name}")'),
+                Cure("Or declare it", {"schema__known": name}),
             )
 
 

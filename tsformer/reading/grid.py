@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.cures import Cure
 from tsformer.errors import SeriesTooShort, WrongFrequency
 from tsformer.panels.policy import Policy
 from tsformer.panels.ragged import row_within_series
@@ -63,8 +64,8 @@ def find_freq(
     longest = int(np.diff(starts).max())
     if irregular:
         raise WrongFrequency(
-            'Schema(freq="irregular") counts in median gaps, but no series has 2 rows. Give more'
-            " rows, or say the frequency: schema=Schema(freq=...)"
+            "irregular stamps are counted in median gaps, but no series has 2 rows.",
+            Cure("Give more rows, or say the frequency", {"schema__freq": ...}),
         )
     if longest == 1:
         raise SeriesTooShort(
@@ -73,8 +74,8 @@ def find_freq(
             " and horizon have together are needed. Give more rows."
         )
     raise WrongFrequency(
-        f"the frequency cannot be inferred: the longest series has {longest} rows. Say it:"
-        ' schema=Schema(freq="D")'
+        f"the frequency cannot be inferred: the longest series has {longest} rows.",
+        Cure("Say it", {"schema__freq": "D"}),
     )
 
 
@@ -104,7 +105,8 @@ def full_grid(
         raise WrongFrequency(
             f"putting back absent rows would make {totals.sum()} rows out of {len(stamps)}; the"
             f" largest gap is {_gap(stamps, worst)}{_who(places, worst)}. Is a stamp wrong, or"
-            f" another frequency than {label_of(freq)!r} meant? Schema(freq=...)"
+            f" another frequency than {label_of(freq)!r} meant?",
+            Cure("Say so", {"schema__freq": ...}),
         )
     full = np.concatenate([[0], np.cumsum(totals)]).astype(np.int64)
     rows = np.repeat(full[:-1], lengths) + count
@@ -126,7 +128,7 @@ def _filled(stamps: pd.Index, starts: Ints, full: Ints, rows: Ints, freq: Freq) 
 
 def _other_freq(
     stamps: pd.Index, starts: Ints, step: Ints, freq: Freq, places: Places
-) -> str | None:
+) -> WrongFrequency | None:
     """Say which series goes at its own steady pace rather than having gaps."""
     lengths = np.diff(starts)
     inner = step.copy()
@@ -140,12 +142,12 @@ def _other_freq(
         if own is not None:
             who = places.of(int(series)).removeprefix(" of ") or "the series"
             if all_slow:
-                return (
-                    f"{who} goes by {label_of(own)!r}, not by {name!r} ({len(slow)} such series)."
-                    f" Say the frequency of the data, schema=Schema(freq={label_of(own)!r}), or"
-                    f" resample them to {name!r}."
+                return WrongFrequency(
+                    f"{who} goes by {label_of(own)!r}, not by {name!r} ({len(slow)} such series).",
+                    Cure("Say the frequency of the data", {"schema__freq": label_of(own)}),
+                    Cure(f"Or resample them to {name!r}"),
                 )
-            return (
+            return WrongFrequency(
                 f"the series have different frequencies: {who} goes by {label_of(own)!r}, the"
                 f" others by {name!r} ({len(slow)} such series). Forecast them apart, or resample"
                 " them to one."
@@ -160,47 +162,48 @@ def _refuse(
     freq: Freq,
     off: NDArray[np.bool_],
     step: Ints,
-    other: str | None,
+    other: WrongFrequency | None,
 ) -> None:
     bad = off | (step != 1)
     row = int(np.argmax(bad))
     name = label_of(freq)
     if other:
-        raise WrongFrequency(other)
+        raise other
     first_row = row in starts[:-1]
     if off[row] and (first_row or not (step[row] > 1)):
         before = "" if first_row else f" after {stamps[row - 1]}"
         problem = f"{stamps[row]}{before}{_who(places, row)} is not a step of {name!r}"
-        cure = (
-            "Correct the stamps, or say another frequency: Schema(freq=...); for stamps without a"
-            ' beat: schema=Schema(freq="irregular").'
-        )
+        cures = [
+            Cure("Correct the stamps, or say another frequency", {"schema__freq": ...}),
+            Cure("For stamps without a steady step", {"schema__freq": "irregular"}),
+        ]
     else:
         expected = advance(stamps[row - 1 : row], np.ones(1, np.int64), freq)[0]
         problem = (
             f"after {stamps[row - 1]} comes {stamps[row]}{_who(places, row)}, where {name!r}"
             f" expects {expected}"
         )
-        cure = (
-            'Put the absent rows back as missing: policy=Policy(gaps="mask", missing="mask"); or'
-            " say another frequency: schema=Schema(freq=...)."
-        )
+        masks = {"policy__gaps": "mask", "policy__missing": "mask"}
+        cures = [
+            Cure("Put the absent rows back as missing", masks),
+            Cure("Or say another frequency", {"schema__freq": ...}),
+        ]
         if isinstance(freq, pd.offsets.BusinessDay) and freq.n == 1:
-            cure += _trading_days(_absent(stamps, step, off, freq), freq)
+            cures += _trading_days(_absent(stamps, step, off, freq), freq)
         if _summer_time(stamps[row - 1], stamps[row]):
-            cure += " If summer time began there, give the stamps a zone: dt.tz_localize(...)."
-    raise WrongFrequency(f"{problem} ({int(bad.sum())} such places). {cure}")
+            zone = "If summer time began there, give the stamps a zone"
+            cures.append(Cure(zone, code="dt.tz_localize(...)"))
+    raise WrongFrequency(f"{problem} ({int(bad.sum())} such places).", *cures)
 
 
-def _trading_days(absent: str, freq: pd.offsets.BusinessDay) -> str:
+def _trading_days(absent: str, freq: pd.offsets.BusinessDay) -> list[Cure]:
     """What to do where absent rows are days off."""
-    free = ', or take the rows as they come: schema=Schema(freq="irregular").'
+    free = Cure("Or take the rows as they come", {"schema__freq": "irregular"})
     if isinstance(freq, pd.offsets.CustomBusinessDay):
-        return f" If these are days off, add them to the holidays of the frequency: {absent}{free}"
-    return (
-        " If these are trading days, name the days off:"
-        f" Schema(freq=pd.offsets.CustomBusinessDay(holidays={absent})){free}"
-    )
+        days = "If these are days off, add them to the holidays of the frequency"
+        return [Cure(days, code=absent), free]
+    days = f"Schema(freq=pd.offsets.CustomBusinessDay(holidays={absent}))"
+    return [Cure("If these are trading days, name the days off", code=days), free]
 
 
 def _absent(stamps: pd.Index, step: Ints, off: NDArray[np.bool_], freq: Freq) -> str:

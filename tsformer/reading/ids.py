@@ -5,6 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
 
+from tsformer.cures import Cure
 from tsformer.errors import WrongType
 from tsformer.panels.naming import shown
 from tsformer.panels.panel import Panel
@@ -42,7 +43,8 @@ def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:
         raise WrongType(
             f"{what} holds {' and '.join(sorted(set(types)))}{mixed} ({shown(values[row])},"
             f" {int(other.sum()) or len(types)} such rows); names of series are all text or all"
-            f' whole numbers. Convert it: frame["{name}"] = frame["{name}"].astype("str")'
+            " whole numbers.",
+            Cure("Convert it", code=f'frame["{name}"] = frame["{name}"].astype("str")'),
         )
     codes, ids = pd.factorize(values, sort=True)
     return codes.astype(np.int64), pd.Index(ids)
@@ -55,8 +57,9 @@ def refuse_other_ids(ids: pd.Index, like: Panel) -> None:
         name = like.layout.series_name
         what = "the series level" if name is None else f"series column {name!r}"
         place = "series" if name is None else f'frame["{name}"]'
+        kind = "str" if is_text(like.ids) else "int64"
         raise WrongType(
             f"{what} holds {shown(ids[0])} ({kinds[0]}) here, but {shown(like.ids[0])}"
-            f" ({kinds[1]}) in fit. Convert it:"
-            f' {place} = {place}.astype("{"str" if is_text(like.ids) else "int64"}")'
+            f" ({kinds[1]}) in fit.",
+            Cure("Convert it", code=f'{place} = {place}.astype("{kind}")'),
         )

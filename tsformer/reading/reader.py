@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.cures import warn
+from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime
 from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.layout import Layout, refuse_output_names
@@ -205,9 +205,9 @@ def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
     if roles.schema.freq == "irregular":
         if period is not None:
             raise WrongFrequency(
-                f"time is periods of {roles.period!r}, which follow one another:"
-                ' Schema(freq="irregular") does not go with them. Leave it out, or make stamps of'
-                " them: frame.index.to_timestamp()"
+                f"time is periods of {roles.period!r}, which follow one another: irregular steps do"
+                " not go with them.",
+                Cure("Say no frequency, or make stamps of them", code="frame.index.to_timestamp()"),
             )
         return None
     asked = as_freq(roles.schema.freq)

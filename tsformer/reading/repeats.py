@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_integer_dtype
 
+from tsformer.cures import Cure
 from tsformer.time.stamps import is_text
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def tells_apart(frame: pd.DataFrame, names: Sequence[str], stamps: pd.Index) -> 
     return not keys.assign(**{"".join(names) + " at": stamps}).duplicated().any()
 
 
-def hint(frame: pd.DataFrame, roles: "Roles") -> str:
+def hint(frame: pd.DataFrame, roles: "Roles") -> tuple[str, Cure]:
     """Ask what a caller may have forgotten whose stamps repeat and who named no series."""
     given = {*roles.schema.past, *roles.schema.known, *roles.schema.static}
     given |= {roles.schema.weight, roles.time.column}
@@ -62,14 +63,19 @@ def hint(frame: pd.DataFrame, roles: "Roles") -> str:
     if hour is not None:
         time = f'frame["{roles.time.column}"]'
         return (
-            f"The stamps have no time of day, but column {hour!r} seems to hold it. Add it:"
-            f' {time} = pd.to_datetime({time}) + pd.to_timedelta(frame["{hour}"], unit="h").'
+            f"The stamps have no time of day, but column {hour!r} seems to hold it.",
+            Cure(
+                "Add it",
+                code=f"{time} = pd.to_datetime({time})"
+                f' + pd.to_timedelta(frame["{hour}"], unit="h")',
+            ),
         )
     names = [name for name in free if name in whole or is_name(frame[name])]
     series = next((name for name in names if _is_series(frame, name, roles.stamps)), None)
     if series is None:
-        return "Is a series column missing? Name it: schema=Schema(series=...)."
-    return f'Does column {series!r} tell series apart? Say so: schema=Schema(series="{series}").'
+        return "Is a series column missing?", Cure("Name it", {"schema__series": ...})
+    said = f"Does column {series!r} tell series apart?"
+    return said, Cure("Say so", {"schema__series": series})
 
 
 def _is_hour(frame: pd.DataFrame, name: str, roles: "Roles") -> bool:

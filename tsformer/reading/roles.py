@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_numeric_dtype
 
+from tsformer.cures import Cure
 from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
 from tsformer.panels.naming import shown
 from tsformer.panels.schema import Schema
@@ -98,6 +99,7 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
         weight=schema.weight,
         late=schema.late,
         freq=schema.freq,
+        season=schema.season,
         holidays=schema.holidays,
     )
     return Roles(made, time, series, stamps, period)
@@ -202,8 +204,8 @@ def _find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> 
         usual = [name for name in dates if name in _TARGETS]
         if len(usual) != 1:
             raise WrongTime(
-                f"the columns {', '.join(map(repr, dates))} could all be the time. Say which:"
-                f' schema=Schema(time="{dates[0]}")'
+                f"the columns {', '.join(map(repr, dates))} could all be the time.",
+                Cure("Say which", {"schema__time": dates[0]}),
             )
         dates = usual
     return Spot(dates[0]) if dates else _numbered_time(frame, free)
@@ -250,15 +252,20 @@ def _find_series(
     if len(keys) > 1:
         raise FrameError(
             f"stamps repeat, and the columns {', '.join(map(repr, keys))} could all tell the series"
-            f' apart. Say which: schema=Schema(series="{keys[0]}")'
+            " apart.",
+            Cure("Say which", {"schema__series": keys[0]}),
         )
     for pair in combinations(texts, 2):
         if tells_apart(frame, pair, stamps):
             joined = ' + "/" + '.join(f'frame["{name}"].astype("str")' for name in pair)
             raise FrameError(
                 f"stamps repeat, and none of the columns {', '.join(map(repr, texts))} alone tells"
-                f' the series apart. Join two of them: frame["series"] = {joined}, and schema='
-                'Schema(series="series")'
+                " the series apart.",
+                Cure(
+                    "Join two of them",
+                    code=f'frame["series"] = {joined}, and schema=Schema(series="series")',
+                    option='make a column of both, "series", and --series series',
+                ),
             )
     return None
 
@@ -283,8 +290,11 @@ def _find_targets(
         return (str(usual),)
     if rest:
         raise ParameterError(
-            'Schema(past="rest") takes every column without a role: say the target, too, such as'
-            f' Schema(target="{free[0] if free else "y"}", past="rest")'
+            "'rest' takes every column without a role as a past covariate.",
+            Cure(
+                "Say the target, too",
+                {"schema__target": free[0] if free else "y", "schema__past": "rest"},
+            ),
         )
     found = tuple(name for name in free if _could_be_target(frame[name]))
     if found:
@@ -292,8 +302,8 @@ def _find_targets(
     digits = [name for name in free if is_text(frame[name]) and _all_digits(frame[name])]
     if digits:
         raise WrongType(
-            f"column {digits[0]!r} holds numbers as text (first: {frame[digits[0]].iloc[0]!r})."
-            f' Convert it: frame["{digits[0]}"] = pd.to_numeric(frame["{digits[0]}"])'
+            f"column {digits[0]!r} holds numbers as text (first: {frame[digits[0]].iloc[0]!r}).",
+            Cure("Convert it", code=f'frame["{digits[0]}"] = pd.to_numeric(frame["{digits[0]}"])'),
         )
     raise WrongType(
         "there is no numeric column to forecast; the columns without another role are "

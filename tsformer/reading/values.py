@@ -249,8 +249,11 @@ def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:
     among = f", and {int(word.sum())} that are none (first: {found})" if word.any() else ""
     first = "" if among else f" (first: {found})"
     raise WrongType(
-        f"column {name!r} holds numbers as text{first}{among}. Say which it is:"
-        f' frame["{name}"] = pd.to_numeric(frame["{name}"]), or .astype("category")'
+        f"column {name!r} holds numbers as text{first}{among}.",
+        Cure(
+            "Say which it is",
+            code=f'frame["{name}"] = pd.to_numeric(frame["{name}"]), or .astype("category")',
+        ),
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype
 
+from tsformer.cures import Cure
 from tsformer.errors import WrongTime
 from tsformer.time.formats import Spelling, fitting, names_periods, reads_like, zone_word
 
@@ -206,7 +207,7 @@ def _parsed(
     else:
         spelt = fitting(text) if len(bad) == len(text) else []
         if len(spelt) != 1:
-            raise WrongTime(_not_read(text, bad, spelt, name, what, where))
+            raise _not_read(text, bad, spelt, name, what, where)
         stamps, period = pd.DatetimeIndex(spelt[0].read(text)), spelt[0].period
     if utc and stamps.tz is None:
         stamps = stamps.tz_localize("UTC")
@@ -244,35 +245,45 @@ def _not_read(
     name: Any,
     what: str,
     where: Callable[[int], str],
-) -> str:
+) -> WrongTime:
     """What keeps text from being read as stamps, and what to do about it."""
-    place = "frame.index" if name is None else f'frame["{name}"]'
     shown = "" if len(bad) == len(text) else f" in {len(bad)} of {len(text)} rows"
     start = (
         f"{what} is text that is not ISO 8601{shown}; the first is {text[bad[0]]!r} in"
         f" {where(bad[0])}."
     )
     if len(spelt) > 1:
-        lines = [f'{place} = pd.to_datetime({place}, format="{one.kind}")' for one in spelt]
-        return (
-            f"{start} Day and month cannot be told apart; convert it with the one that is meant:"
-            f" {'  or  '.join(lines)}"
+        return WrongTime(
+            f"{start} Day and month cannot be told apart.",
+            *(_by_format(name, one.kind) for one in spelt),
         )
     word = zone_word(text[bad[0]])
     if word:
-        return (
+        return WrongTime(
             f"{start} The word {word!r} after the time of day is no zone that can be read: take it"
             " off, and give the column its zone with dt.tz_localize."
         )
     periods = [row for row in bad if names_periods(text[row])]
     if 2 * len(periods) > len(text):
         wrong = _unread(text.iloc[bad])
-        return (
+        return WrongTime(
             f"{what} names quarters, weeks or months, but {text[wrong]!r} in {where(wrong)} cannot"
             " be read like the others (months are read by number or by their English names)."
-            f" Write all rows in one way, such as 2018-03: {place} = {place}.replace(...)"
+            " Write all rows in one way, such as 2018-03."
         )
-    return f'{start} Convert it with pd.to_datetime(..., format="...") first.'
+    return WrongTime(start, _by_format(name, "..."))
+
+
+def _by_format(name: Any, form: str) -> Cure:
+    """Parsing by a format, as a line of Python and as options."""
+    place = "frame.index" if name is None else f'frame["{name}"]'
+    said = "FORMAT" if form == "..." else f'"{form}"'
+    return Cure(
+        f"If {form} is meant" if form != "..." else "Say how it is written",
+        {} if name is None else {"schema__time": name},
+        code=f'{place} = pd.to_datetime({place}, format="{form}")',
+        option=f"--time-format {said}",
+    )
 
 
 def _unread(text: pd.Series) -> int:

@@ -13,12 +13,8 @@ if TYPE_CHECKING:
     from tsformer.training.callbacks import BestWeights
     from tsformer.training.data import WindowDataModule, validation_rows
     from tsformer.training.fit import train
-    from tsformer.training.module import (
-        ForecastModule,
-        InformerModule,
-        TransformerModule,
-        build_network,
-    )
+    from tsformer.training.leaves import InformerModule, TransformerModule, build_network
+    from tsformer.training.module import ForecastModule
 
 __all__ = [
     "BestWeights",
@@ -38,10 +34,10 @@ if not TYPE_CHECKING:
         {
             "BestWeights": "tsformer.training.callbacks",
             "ForecastModule": "tsformer.training.module",
-            "InformerModule": "tsformer.training.module",
-            "TransformerModule": "tsformer.training.module",
+            "InformerModule": "tsformer.training.leaves",
+            "TransformerModule": "tsformer.training.leaves",
             "WindowDataModule": "tsformer.training.data",
-            "build_network": "tsformer.training.module",
+            "build_network": "tsformer.training.leaves",
             "train": "tsformer.training.fit",
             "validation_rows": "tsformer.training.data",
         },

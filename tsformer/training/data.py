@@ -1,5 +1,6 @@
 """A panel as Lightning sees it: training windows, and the latest rows for validation."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -21,14 +22,24 @@ from tsformer.windows import (
 
 __all__ = ["WindowDataModule", "validation_rows"]
 
+log = logging.getLogger("tsformer")
+
 Integers = NDArray[np.int64]
+
+_JUDGED = 0.6
+"""Most validation windows for each training window: a forecast costs a third of a step, so that
+judging an epoch takes a fifth of training it."""
+_FEW = 1000
+"""So many validation windows are never too many."""
 
 
 class WindowDataModule(pl.LightningDataModule):
     """Loaders of training and validation windows; works with any Lightning ``Trainer``.
 
     Validation windows forecast the latest rows of each series, with earlier rows as context;
-    training windows end before them. Scales are fitted on the training rows alone.
+    training windows end before them. Of more validation windows than 0.6 for each training window
+    (and than 1,000) so many are kept, spread evenly, and the log says so. Scales are
+    fitted on the training rows alone.
 
     Parameters
     ----------
@@ -38,7 +49,7 @@ class WindowDataModule(pl.LightningDataModule):
         Steps before and after an origin.
     batch_size
         Windows a batch.
-    gap, lags, edges, bent
+    gap, lags, edges
         How windows are cut; see ``WindowDataset``.
     scaling
         How columns are scaled by the training rows; see ``Scales.fit``.
@@ -79,7 +90,6 @@ class WindowDataModule(pl.LightningDataModule):
         gap: int = 0,
         lags: Sequence[int] = (),
         edges: Sequence[int] = (),
-        bent: bool = False,
         scaling: ScalesKind = "series",
         sampling: Literal["windows", "series"] = "windows",
         validation: float | int | str | Integers | None = "auto",
@@ -105,12 +115,24 @@ class WindowDataModule(pl.LightningDataModule):
             raise _too_short(panel, self.ends, context + gap, horizon, stride)
         self.scales = PanelScales.fit(panel, self.ends, kind=scaling)
         self.train = WindowDataset(
-            panel, scales=self.scales, index=index, lags=lags, edges=edges, bent=bent, **cut
+            panel, scales=self.scales, index=index, lags=lags, edges=edges, **cut
         )
         begin = np.where(rows > 0, self.ends, panel.lengths)
         judged = WindowIndex.of_rows(panel.starts, begin=begin, **cut, **phase)
         self.validation = self.train.at(judged)
+        self._thin(max(_FEW, int(_JUDGED * len(self.train))))
         self.sizes = self.train.sizes
+
+    def _thin(self, most: int) -> None:
+        every = len(self.validation)
+        self.validation.index = self.validation.index.thinned(most)
+        if every > most:
+            log.info(
+                "%d of %d validation windows are judged, spread evenly: judging an epoch should "
+                "take no more than a fifth of training it",
+                most,
+                every,
+            )
 
     def train_dataloader(self) -> "DataLoader[Batch]":
         """The training windows of an epoch, in an order made of seed and epoch."""
@@ -123,7 +145,7 @@ class WindowDataModule(pl.LightningDataModule):
         )
 
     def val_dataloader(self) -> "DataLoader[Batch] | list[Batch]":
-        """Every validation window, in order."""
+        """The validation windows, in order."""
         if len(self.validation) == 0:
             return []
         # no gradients are kept, so a batch may be larger

@@ -4,10 +4,10 @@ import logging
 import shutil
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from datetime import timedelta
 from typing import Any, cast
 
 import pytorch_lightning as pl
@@ -17,6 +17,7 @@ from pytorch_lightning.utilities.exceptions import SIGTERMException
 
 from tsformer.errors import MissingDependency
 from tsformer.models import Network
+from tsformer.training.budget import Budget
 from tsformer.training.data import WindowDataModule
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
@@ -25,11 +26,26 @@ from tsformer.training.settings import Training
 __all__ = ["train"]
 
 
-def train(module: ForecastModule, data: WindowDataModule, training: Training) -> None:
+log = logging.getLogger("tsformer")
+
+
+def train(
+    module: ForecastModule,
+    data: WindowDataModule,
+    training: Training,
+    budget: Budget | None = None,
+) -> None:
     """Train the module on the data; its network ends with the best weights.
 
     Nothing is written to disk, nothing is printed unless a person watches, and the global
     generators are left as they were.
+
+    Parameters
+    ----------
+    module, data, training
+        What to train, on what, and how.
+    budget
+        The time it may take; by default ``training.max_time`` from now on.
 
     Raises
     ------
@@ -40,14 +56,16 @@ def train(module: ForecastModule, data: WindowDataModule, training: Training) ->
     """
     bars = _progress(training.progress)
     # seeded first: what is silenced is the process's, and threads take turns
+    module.budget = budget or Budget(training.max_time)
+    began = time.monotonic()
     with seeded(module.random_state), _quiet():
+        module.budget.waited(time.monotonic() - began)
         trainer = pl.Trainer(
             accelerator=training.accelerator,
             devices=training.devices,
             precision=cast(Any, training.precision),  # Lightning checks the word itself
             # the module itself stops a run of no epochs, after what has a closed form
             max_epochs=max(1, training.epochs),
-            max_time=None if training.max_time is None else timedelta(seconds=training.max_time),
             callbacks=list(bars),
             enable_progress_bar=bool(bars),
             logger=training.logger or False,

@@ -1,26 +1,32 @@
-"""The one LightningModule of all networks, and its two named leaves."""
+"""The one LightningModule of all networks."""
 
 import math
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import pandas as pd
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.plugins import Precision
 from pytorch_lightning.utilities import GradClipAlgorithmType
-from torch import Tensor, nn
+from torch import Tensor
 
 from tsformer.errors import ParameterError, TrainingFailed
-from tsformer.heads import Head, Quantiles
-from tsformer.models import Architecture, Informer, Network, Transformer, WindowScaling
-from tsformer.nn.scaling import Scaling
+from tsformer.heads import Head
+from tsformer.models import Network, WindowScaling
+from tsformer.models.scaling import WindowKind
+from tsformer.training.budget import Budget, InTime
 from tsformer.training.callbacks import BestWeights
+from tsformer.training.optimizer import parameter_groups
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
-from tsformer.windows import Batch, Sizes
+from tsformer.windows import Batch, WindowDataset, window_loader
 
-__all__ = ["ForecastModule", "InformerModule", "TransformerModule"]
+__all__ = ["ForecastModule"]
+
+_LEAST_JUDGED = 64
+"""Validation windows that are judged however short the time."""
 
 
 class ForecastModule(pl.LightningModule):
@@ -40,9 +46,20 @@ class ForecastModule(pl.LightningModule):
     training
         Learning rate, schedule, patience and the like; ``Training()`` by default.
     scaling
-        ``"window"`` standardises each window by its own context; a ``WindowScaling`` says more.
+        How windows are normalised by their own context; see ``WindowScaling``, which takes lags,
+        too.
     random_state
         Seed of all noise in training.
+
+    Attributes
+    ----------
+    budget : Budget
+        The time that ``train`` gives a fit; without limit under a ``Trainer`` of your own, which
+        has a ``max_time`` itself.
+    history : list of dict
+        One row an epoch.
+    best : BestWeights
+        What keeps the best weights.
     """
 
     def __init__(
@@ -51,21 +68,21 @@ class ForecastModule(pl.LightningModule):
         head: Head,
         training: Training | None = None,
         *,
-        scaling: Scaling | WindowScaling = "window",
+        scaling: WindowKind | WindowScaling = "window",
         random_state: int = 0,
     ) -> None:
         super().__init__()
         self.network = network
         self.head = head
         self.training_settings = training or Training()
-        self.scale_windows = (
-            scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
-        )
+        self.scaling = scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
         self.random_state = random_state
         self.best = BestWeights(patience=self.training_settings.patience)
+        self.budget = Budget()
         self.history: list[dict[str, float]] = []
         self._sums: dict[str, list[Tensor]] = {"train": [], "validation": []}
         self._epoch_began = 0.0
+        self._seconds_to_judge = 0.0
         self._validation_loss = math.nan
         self._resumed = False
 
@@ -96,15 +113,17 @@ class ForecastModule(pl.LightningModule):
 
     def forward(self, batch: Batch) -> Tensor:
         """Raw forecasts (batch, horizon, target, width) in the panel's units."""
-        standardised, location, scale = self.scale_windows(batch)
-        return self.head.restore(self.network(standardised), location, scale)
+        in_loss_units = self.scaling.in_loss_units(batch)
+        normalised = self.scaling.normaliser.normalise(in_loss_units)
+        raw = self.head.restore(self.network(normalised), normalised.location, normalised.scale)
+        return self.scaling.in_panel_units(raw, in_loss_units).to(raw.dtype)
 
     def on_train_start(self) -> None:
         """Fit what has a closed form, and let the weights so far compete as epoch 0."""
         resumed, self._resumed = self._resumed, False
         if not resumed:
             self._prepare()
-        if self.training_settings.epochs == 0 or not _parameter_groups(
+        if self.training_settings.epochs == 0 or not parameter_groups(
             self.network, self.training_settings
         ):
             self.trainer.should_stop = True  # nothing is left to train by gradient
@@ -120,30 +139,75 @@ class ForecastModule(pl.LightningModule):
 
     def _prepare(self) -> None:
         began = time.monotonic()
-        train = _Moved(self.trainer.train_dataloader or [], self.device)
-        validation = _Moved(self.trainer.val_dataloaders or [], self.device)
+        train = InTime(self._moved(self.trainer.train_dataloader or []), self.budget.a_pass)
+        loader = self.trainer.val_dataloaders or []
+        validation = InTime(self._moved(self._shuffled(loader)), self.budget.a_pass)
         with seeded(self.random_state, -1, device=self.device), torch.no_grad():
             self.network.prepare(
-                _Moved(train, self.device),
-                _Moved(validation or [], self.device),
-                self.scale_windows,
+                _InLossUnits(train, self.scaling),
+                _InLossUnits(validation, self.scaling),
+                self.scaling.normaliser,
             )
+            if train.cut or validation.cut:
+                self.budget.notes.append("the closed form was fitted to a part of the windows")
             self.eval()
             with self.trainer.precision_plugin.val_step_context():  # judged as later epochs are
-                for index, batch in enumerate(validation):
+                self._thin(loader)
+                before = time.monotonic()
+                for index, batch in enumerate(self._moved(loader)):
                     self.validation_step(batch, index)
+                self._seconds_to_judge = time.monotonic() - before
             self.train()
         loss = float(self._mean("validation"))
         if not math.isnan(loss):
             self.best.consider(0, loss, self)
             self._record(0, math.nan, loss, time.monotonic() - began)
 
+    def _moved(self, batches: Iterable[Batch]) -> "_Moved":
+        return _Moved(batches, self.device)
+
+    def _shuffled(self, loader: Any) -> Any:
+        """The same windows so that the first ones, should time end, stand for all."""
+        windows = getattr(loader, "dataset", None)
+        if not (self.budget.limited and isinstance(windows, WindowDataset)):
+            return loader
+        return window_loader(windows, batch_size=256, shuffle=True, seed=self.random_state)
+
+    def _thin(self, loader: Any) -> None:
+        """Leave as many validation windows as a pass has time for."""
+        windows = getattr(loader, "dataset", None)
+        if not (self.budget.limited and isinstance(windows, WindowDataset)):
+            return
+        for _ in range(2):  # the first one takes longer than those that follow
+            began = time.monotonic()
+            batch = next(iter(self._moved(loader)))
+            self.validation_step(batch, 0)
+            seconds = max(1e-9, time.monotonic() - began)
+        self._sums["validation"] = []
+        every = len(windows)
+        most = max(_LEAST_JUDGED, int(len(batch.origin) * self.budget.a_pass / seconds))
+        windows.index = windows.index.thinned(most)
+        if every > most:
+            self.budget.notes.append(f"{most:,} of {every:,} validation windows were judged")
+
+    def on_train_batch_end(self, outputs: Any, batch: Batch, batch_index: int) -> None:
+        """Stop while there is time to judge the weights once more, and to measure the skill."""
+        enough = 3 * self._seconds_to_judge
+        if self.budget.left <= enough and not self.trainer.should_stop:
+            total = self.trainer.estimated_stepping_batches
+            if self.global_step < total:
+                self.trainer.should_stop = True
+                self.budget.notes.append(
+                    f"training ended in epoch {self.current_epoch + 1} of at most "
+                    f"{self.training_settings.epochs}, at step {self.global_step:,}"
+                )
+
     def on_train_epoch_start(self) -> None:
         """Start the epoch's clock."""
         self._epoch_began = time.monotonic()
 
     def training_step(self, batch: Batch, batch_index: int) -> Tensor:
-        """Loss of one batch, in the panel's units."""
+        """Loss of one batch, in the panel's units or, with ``scaling="asinh"``, of asinh values."""
         with seeded(self.random_state, self.global_step, device=self.device):
             loss = self._loss(batch, "train")
         if not torch.isfinite(loss):
@@ -183,7 +247,7 @@ class ForecastModule(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """AdamW, with slower steps for parts that say so, and the schedule by step."""
-        groups = _parameter_groups(self.network, self.training_settings)
+        groups = parameter_groups(self.network, self.training_settings)
         if not groups:
             return None
         # one pass over the weights: four times as fast on a CPU, where nothing scales gradients
@@ -222,6 +286,11 @@ class ForecastModule(pl.LightningModule):
         given = self.training_settings.callbacks
         return [self.best, *(call for call in given if isinstance(call, pl.Callback))]
 
+    def history_frame(self) -> pd.DataFrame:
+        """``history`` as a frame; empty for a closed form without validation windows."""
+        columns = ["epoch", "train_loss", "validation_loss", "seconds"]
+        return pd.DataFrame(self.history, columns=columns).astype({"epoch": int})
+
     def _record(self, epoch: int, train: float, validation: float, seconds: float) -> None:
         row = {
             "epoch": float(epoch),
@@ -235,11 +304,12 @@ class ForecastModule(pl.LightningModule):
                 call(dict(row))
 
     def _loss(self, batch: Batch, stage: str) -> Tensor:
-        standardised, location, scale = self.scale_windows(batch)
-        raw, target, weight = self.network.supervise(standardised)
-        # in the panel's units: standardised windows would let flat ones dominate
-        raw = self.head.restore(raw, location, scale)
-        target = target * scale + location
+        normaliser = self.scaling.normaliser
+        normalised = normaliser.normalise(self.scaling.in_loss_units(batch))
+        raw, target, weight = self.network.supervise(normalised)
+        # restored first: in normalised units flat windows would dominate
+        raw = self.head.restore(raw, normalised.location, normalised.scale)
+        target = normaliser.restore(target, normalised)
         loss = self.head.loss(raw, target, weight)
         counted = weight.sum()
         self._sums[stage].append(torch.stack([loss.detach() * counted, counted]))
@@ -254,88 +324,14 @@ class ForecastModule(pl.LightningModule):
         return mean
 
 
-class InformerModule(ForecastModule):
-    """An Informer under Lightning, straight from hyper-parameters and sizes.
+class _InLossUnits:
+    """Batches in the units of the loss; may be iterated more than once."""
 
-    Parameters
-    ----------
-    sizes
-        Shapes of the data: ``WindowDataModule.sizes``.
-    model
-        Hyper-parameters; ``Informer()`` by default.
-    head, training, scaling, random_state
-        As in ``ForecastModule``; initial weights depend on ``random_state`` alone.
-    """
+    def __init__(self, batches: Iterable[Batch], scaling: WindowScaling) -> None:
+        self.batches, self.scaling = batches, scaling
 
-    def __init__(
-        self,
-        sizes: Sizes,
-        model: Informer | None = None,
-        *,
-        head: Head | None = None,
-        training: Training | None = None,
-        scaling: Scaling = "window",
-        random_state: int = 0,
-    ) -> None:
-        head = head or Quantiles()
-        network = build_network(model or Informer(), sizes, head, random_state=random_state)
-        super().__init__(network, head, training, scaling=scaling, random_state=random_state)
-
-
-class TransformerModule(ForecastModule):
-    """A Transformer under Lightning, straight from hyper-parameters and sizes.
-
-    Parameters
-    ----------
-    sizes
-        Shapes of the data: ``WindowDataModule.sizes``.
-    model
-        Hyper-parameters; ``Transformer()`` by default.
-    head, training, scaling, random_state
-        As in ``ForecastModule``; initial weights depend on ``random_state`` alone.
-    """
-
-    def __init__(
-        self,
-        sizes: Sizes,
-        model: Transformer | None = None,
-        *,
-        head: Head | None = None,
-        training: Training | None = None,
-        scaling: Scaling = "window",
-        random_state: int = 0,
-    ) -> None:
-        head = head or Quantiles()
-        network = build_network(model or Transformer(), sizes, head, random_state=random_state)
-        super().__init__(network, head, training, scaling=scaling, random_state=random_state)
-
-
-def build_network(model: Architecture, sizes: Sizes, head: Head, *, random_state: int) -> Network:
-    """A network whose initial weights depend on ``random_state`` alone."""
-    with seeded(random_state):
-        return model.build(sizes, head)
-
-
-def _parameter_groups(network: nn.Module, settings: Training) -> list[dict[str, Any]]:
-    """One group for each rate: a module's ``rate`` scales the steps of its parameters."""
-    rates: dict[int, float] = {}
-    for module in network.modules():
-        rate = getattr(module, "rate", None)
-        if isinstance(rate, float):
-            rates.update((id(parameter), rate) for parameter in module.parameters())
-    groups: dict[float, list[nn.Parameter]] = {}
-    for parameter in network.parameters():
-        if parameter.requires_grad:
-            groups.setdefault(rates.get(id(parameter), 1.0), []).append(parameter)
-    return [
-        {
-            "params": members,
-            "lr": settings.learning_rate * rate,
-            # pulling a ridge solution to zero would undo it
-            "weight_decay": settings.weight_decay if rate == 1.0 else 0.0,
-        }
-        for rate, members in groups.items()
-    ]
+    def __iter__(self) -> Iterator[Batch]:
+        return map(self.scaling.in_loss_units, self.batches)
 
 
 class _Moved:

@@ -10,7 +10,7 @@ import optuna
 import torch
 from sklearn.base import clone
 
-from tsformer.errors import TrainingFailed, TsformerError
+from tsformer.errors import LookAhead, NoSkill, TrainingFailed, TsformerError
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.evaluation import METRICS, backtest
 from tsformer.reading import RollingOrigin
@@ -59,6 +59,7 @@ class Objective:
             for path, value in defaults.items()
             if space[path].contains(value)
         }
+        self._warned = False  # of pretrained weights: once a search, in the earliest fold
         self.epochs: dict[int, int] = {}
         self.saved: dict[int, int] = {}
 
@@ -108,11 +109,14 @@ class Objective:
             forecaster = _reporting(candidate, reports)
             seen, later = rows_at(self.data, train), rows_at(self.data, test)
             with warnings.catch_warnings():
-                # a poor trial is no news
-                warnings.filterwarnings("ignore", message="on the validation rows")
+                warnings.simplefilter("ignore", NoSkill)  # a poor trial is no news
+                if self._warned:
+                    warnings.simplefilter("ignore", LookAhead)
+                self._warned = self._warned or getattr(forecaster, "start", None) is not None
                 error = _error(forecaster, seen, later, self.metric)
             if not math.isfinite(error):
-                raise TrainingFailed(f"the {self.metric} of fold {fold} is {error}")
+                why = _why(error, self.metric)
+                raise TrainingFailed(f"the {self.metric} of fold {fold} is {error}{why}")
             errors.append(error)
         return float(np.mean(errors))
 
@@ -181,6 +185,12 @@ def _error(forecaster: PanelForecaster, seen: Any, later: Any, metric: str) -> f
         keep_forecasts=False,
     ).summary()
     return float(table[metric]["trial"])
+
+
+def _why(error: float, metric: str) -> str:
+    if metric != "mase" or not math.isnan(error):
+        return ""
+    return ": no series changes in the training rows, so there is no unit; take metric='mae'"
 
 
 def rows_at(data: Any, positions: Any) -> Any:

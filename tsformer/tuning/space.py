@@ -4,6 +4,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,8 +14,8 @@ from sklearn.base import clone
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
-from tsformer.models import Linear
 from tsformer.panels import Panel
+from tsformer.panels.equality import same_value
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import read_panel
 
@@ -149,12 +150,17 @@ class Choice(Dimension):
         super().check()
         if isinstance(self.values, str) or len(self.values) == 0:
             raise ParameterError(f"{self!r}: values must be a list that is not empty")
-        if len(set(self._labels)) < len(self.values):
+        if any(_same(*pair) for pair in combinations(self.values, 2)):
             raise ParameterError(f"{self!r} lists a value twice")
 
     @property
     def _labels(self) -> list[Any]:
-        return [_label(value) for value in self.values]
+        """What Optuna records; values that print alike are numbered."""
+        labels = [_label(value) for value in self.values]
+        return [
+            f"{label} #{labels[:at].count(label) + 1}" if label in labels[:at] else label
+            for at, label in enumerate(labels)
+        ]
 
     def suggest(self, trial: optuna.trial.BaseTrial, path: str) -> Any:
         """A value for this trial; a fresh copy of a part."""
@@ -163,9 +169,10 @@ class Choice(Dimension):
 
     def recorded(self, value: Any) -> Any:
         """The value, or its repr where Optuna cannot record it."""
-        if _label(value) not in self._labels:
-            raise ParameterError(f"{value!r} is not in {self!r}")
-        return _label(value)
+        for own, label in zip(self.values, self._labels, strict=True):
+            if _same(own, value):
+                return label
+        raise ParameterError(f"{value!r} is not in {self!r}")
 
     def example(self) -> Any:
         """The first value."""
@@ -209,7 +216,7 @@ def auto_space(forecaster: PanelForecaster, data: Any) -> dict[str, Dimension]:
     model = forecaster.model or default_model(panel, base, forecaster.horizon)
     known = model.get_params(deep=False)
     space: dict[str, Dimension] = {"context": _contexts(forecaster, panel, base, known)}
-    if not isinstance(model, Linear):  # it is in closed form: no rate to learn at
+    if not model.closed_form:
         rate = float(given(forecaster, "training__learning_rate"))
         space["training__learning_rate"] = Float(rate / 10, rate * 10, log=True)
     if "d_model" in known:
@@ -289,8 +296,16 @@ def _contexts(forecaster: Forecaster, panel: Panel, base: int, model: Mapping[st
     return Choice([values[steps] for steps in sorted(values)])
 
 
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def _same(one: Any, other: Any) -> bool:
+    plain = isinstance(one, _PLAIN) and isinstance(other, _PLAIN)
+    return bool(one == other) if plain else same_value(one, other)
+
+
 def _label(value: Any) -> Any:
-    return value if isinstance(value, (bool, int, float, str, type(None))) else repr(value)
+    return value if isinstance(value, _PLAIN) else repr(value)
 
 
 def _check_bounds(dimension: Float | Int, kind: type) -> None:

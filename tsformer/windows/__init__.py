@@ -1,7 +1,6 @@
 """From a panel to batches: sliding windows, gathered whole."""
 
 from tsformer.windows.batch import Batch, Sizes
-from tsformer.windows.bending import bend, unbend
 from tsformer.windows.dataset import PanelScales, WindowDataset, sizes_of
 from tsformer.windows.index import WindowIndex
 from tsformer.windows.loaders import SeededSampler, SeriesSampler, window_loader
@@ -14,8 +13,6 @@ __all__ = [
     "Sizes",
     "WindowDataset",
     "WindowIndex",
-    "bend",
     "sizes_of",
-    "unbend",
     "window_loader",
 ]

@@ -83,6 +83,6 @@ class Batch(NamedTuple):
     origin: Tensor
     """() int64: row within the series of the first forecast step."""
     location: Tensor
-    """(1, target) float32: what was taken off the targets of this window, and"""
+    """(1, target) float32: what a normaliser has taken off the targets of this window, and"""
     scale: Tensor
-    """(1, target) float32: what they were divided by then; 0 and 1 in the panel's units."""
+    """(1, target) float32: what it divided them by then; 0 and 1 as windows are gathered."""

@@ -16,7 +16,6 @@ from tsformer.panels import Panel, Scales
 from tsformer.panels.naming import in_row, in_series
 from tsformer.panels.scales import ScalesKind
 from tsformer.windows.batch import Batch, Sizes
-from tsformer.windows.bending import bend
 from tsformer.windows.filling import interpolated
 from tsformer.windows.index import WindowIndex
 
@@ -111,8 +110,6 @@ class WindowDataset(Dataset[Batch]):
     edges
         (past covariates,) how many of the latest rows of the context are hidden, numbers first and
         codes after them: what arrives late is no longer there when a forecast is made.
-    bent
-        Whether targets are bent by an asinh, see ``bend``.
     scales
         Fitted on training rows; by default fitted on all rows of ``panel``.
     index
@@ -139,7 +136,6 @@ class WindowDataset(Dataset[Batch]):
         gap: int = 0,
         lags: Sequence[int] = (),
         edges: Sequence[int] = (),
-        bent: bool = False,
         scales: PanelScales | None = None,
         index: WindowIndex | None = None,
     ) -> None:
@@ -148,7 +144,7 @@ class WindowDataset(Dataset[Batch]):
             panel.starts, context=context, horizon=horizon, gap=gap
         )
         self.sizes = sizes_of(panel, context=context, horizon=horizon, lags=len(lags))
-        self._gap, self._bent = gap, bent
+        self._gap = gap
         self._starts = torch.from_numpy(panel.starts[:-1].copy())
         self._target, self._observed = _masked(panel, "target", scales.target)
         self._past, self._past_present = _masked(panel, "past", scales.past)
@@ -225,8 +221,7 @@ class WindowDataset(Dataset[Batch]):
             location=target.new_zeros(len(series), 1, self.sizes.target),
             scale=target.new_ones(len(series), 1, self.sizes.target),
         )
-        batch = self._weighted(self._filled(self._without_late(batch), begin, first), first)
-        return bend(batch, lagged=self.sizes.lagged)[0] if self._bent else batch
+        return self._weighted(self._filled(self._without_late(batch), begin, first), first)
 
     def _weighted(self, batch: Batch, first: Tensor) -> Batch:
         """Leave out of the answer what weighs nothing, and weigh the window as the rest does."""

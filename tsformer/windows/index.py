@@ -95,3 +95,49 @@ class WindowIndex:
         series = np.searchsorted(self._ends, numbers, side="right")
         before = np.concatenate(([0], self._ends[:-1]))
         return series, self.first[series] + (numbers - before[series]) * self.step
+
+    def thinned(self, most: int) -> "WindowIndex":
+        """At most so many of the windows, spread evenly; itself where there are no more.
+
+        One of each of ``most`` equal stretches is kept, now an early one and now a late one, so
+        that a season is not always met at the same phase. Nothing is drawn.
+
+        Examples
+        --------
+        >>> index = WindowIndex(first=np.array([0]), last=np.array([100])).thinned(5)
+        >>> index.locate(np.arange(5))[1]
+        array([ 0, 32, 44, 77, 89])
+        """
+        return self if len(self) <= most else _Thinned(self.first, self.last, self.step, most)
+
+
+@dataclass(frozen=True, eq=False)
+class _Thinned(WindowIndex):
+    """Some of the windows of an index."""
+
+    most: int = 1
+
+    def __len__(self) -> int:
+        return self.most
+
+    @property
+    def counts(self) -> Integers:
+        """(series,) number of windows of each."""
+        series, _ = self.locate(np.arange(self.most))
+        return np.bincount(series, minlength=len(self.first)).astype(np.int64)
+
+    def locate(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """Series and origin of each window number."""
+        windows = int(self._ends[-1])
+        begin, end = numbers * windows // self.most, (numbers + 1) * windows // self.most
+        # the golden ratio: parts of it fall evenly, and never into step with a season
+        phase = numbers * 0.618_033_988_749_895 % 1
+        return super().locate(begin + (phase * (end - begin)).astype(np.int64))
+
+    @cached_property
+    def _ends(self) -> Integers:
+        return np.cumsum(super().counts)
+
+    def thinned(self, most: int) -> WindowIndex:
+        """At most so many of the windows, spread evenly over all of them."""
+        return self if self.most <= most else _Thinned(self.first, self.last, self.step, most)

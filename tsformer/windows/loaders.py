@@ -95,6 +95,9 @@ def window_loader(
 ) -> "DataLoader[Batch]":
     """A loader of whole batches; the last, smaller one is kept.
 
+    Shuffled windows are for training: there a single last one joins the batch before, since
+    statistics over a batch of one are none.
+
     Parameters
     ----------
     windows
@@ -115,10 +118,32 @@ def window_loader(
     # a private generator: the loader would otherwise draw its base seed from the global one
     return DataLoader(
         windows,
-        batch_sampler=BatchSampler(sampler, batch_size, drop_last=False),
+        batch_sampler=_NoneAlone(sampler, batch_size, drop_last=False)
+        if shuffle
+        else BatchSampler(sampler, batch_size, drop_last=False),
         collate_fn=_identity,
         generator=torch.Generator().manual_seed(int(seed) % 2**63),
     )
+
+
+class _NoneAlone(BatchSampler):
+    """Batches of which the last has more than one number, unless there is but one in all."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        before: list[int] = []
+        for batch in super().__iter__():
+            if len(batch) == 1 and self.batch_size > 1:
+                before = before + batch
+            else:
+                if before:
+                    yield before
+                before = batch
+        if before:
+            yield before
+
+    def __len__(self) -> int:
+        batches, rest = super().__len__(), len(self.sampler) % self.batch_size  # type: ignore
+        return batches - 1 if rest == 1 and self.batch_size > 1 and batches > 1 else batches
 
 
 def _identity(batch: Any) -> Any:

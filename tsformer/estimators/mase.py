@@ -1,0 +1,91 @@
+"""The mean absolute scaled error: its unit, its statistic and its mean, for all that need them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsformer.estimators.naive import season_of
+from tsformer.panels import Panel
+from tsformer.panels.ragged import row_within_series
+
+__all__ = ["naive_scale", "scaled_error"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_ROUNDING = 16 * np.finfo(np.float64).eps
+"""An error of so little of the values is rounding, thus 0."""
+_EXACT = 1e-9
+"""A seasonal error of so little of the one-step error is rounding, too: the season is exact."""
+
+
+def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> Floats:
+    """Mean absolute error of seasonal persistence on the first ``ends`` rows of each series.
+
+    The unit of MASE, the equation in Hyndman and Koehler (2006), section 3. The season counts
+    where a series has more rows than that; where it has not, or repeats its season exactly, the
+    unit is the error of one-step persistence.
+
+    Parameters
+    ----------
+    ends
+        (series,) number of training rows; what stands behind them changes nothing.
+    season
+        Steps in a season; None takes the main one of the panel.
+
+    Returns
+    -------
+    ndarray
+        (series, target). NaN where neither error exists or is above rounding, as for a constant
+        or a single row: such a series has no unit and is left out of MASE.
+
+    Examples
+    --------
+    >>> from tsformer.reading import read_panel
+    >>> import pandas as pd
+    >>> panel = read_panel(pd.DataFrame({"y": [1.0, 4.0, 2.0, 2.0]}))
+    >>> naive_scale(panel, ends=np.array([4]), season=2).tolist()
+    [[1.5]]
+    >>> naive_scale(panel, ends=np.array([2]), season=2).tolist()  # too short for the season
+    [[3.0]]
+    """
+    rounding = _ROUNDING * _mean_by_series(panel, np.abs(panel.target), ends)
+    step = _persistence_error(panel, 1, ends)
+    step = np.where(step > np.nan_to_num(rounding), step, np.nan)
+    length = season_of(panel, season, ends=np.asarray(ends))
+    if length == 1:
+        return step
+    seasonal = _persistence_error(panel, length, ends)
+    return np.where(seasonal > np.fmax(rounding, _EXACT * step), seasonal, step)
+
+
+def scaled_error(truth: Floats, point: Floats, unit: Floats) -> Floats:
+    """``|y - f|`` in units of ``naive_scale``; MASE is the mean of those that are not NaN.
+
+    Parameters
+    ----------
+    truth, point
+        (window, step, target); NaN where a step does not count.
+    unit
+        (window, target) of the window's series; NaN where a series has none.
+    """
+    error: Floats = np.abs(truth - point) / unit[:, None, :]
+    return error
+
+
+def _persistence_error(panel: Panel, lag: int, ends: Integers) -> Floats:
+    """(series, target) mean of ``|y(t) - y(t - lag)|`` over the first rows of each series."""
+    change = np.full_like(panel.target, np.nan)
+    change[lag:] = np.abs(panel.target[lag:] - panel.target[:-lag])
+    change[row_within_series(panel.lengths) < lag] = np.nan
+    return _mean_by_series(panel, change, ends)
+
+
+def _mean_by_series(panel: Panel, values: Floats, ends: Integers) -> Floats:
+    """(series, column) means of what is there in the first rows of each series; NaN of nothing."""
+    series = np.arange(panel.n_series).repeat(panel.lengths)
+    seen = row_within_series(panel.lengths) < np.asarray(ends)[series]
+    present = ~np.isnan(values) & seen[:, None]
+    total, count = np.zeros((2, panel.n_series, values.shape[1]))
+    np.add.at(total, series, np.where(present, values, 0.0))
+    np.add.at(count, series, present)
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

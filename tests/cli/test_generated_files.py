@@ -90,7 +90,7 @@ SPELLINGS = {
     "years": Spelling(("Year",), YEARS, 4, by("%Y")),
 }
 NOT_READ = {"whole number", "Excel", "seconds", "date and time", "hours from 1"}
-NOT_READ |= {"year and month", "whole months", "years"}  # time in whole numbers and in several columns
+NOT_READ |= {"year and month", "whole months", "years"}  # whole numbers, several columns
 LOOKS = (
     Look(",", "utf-8", lambda value: f"{value:.0f}"),
     Look(";", "cp1252", grouped("", 1, ",")),

@@ -58,7 +58,7 @@ def entrants(quick: bool, seed: int, schema: Schema) -> dict[str, PanelForecaste
 def errors(fitted: PanelForecaster, frame: pd.DataFrame) -> NDArray[np.float64]:
     """MASE of each series over every window of its test rows."""
     panel = fitted.read(frame)
-    begin = panel.lengths - TEST
+    begin = panel.index.lengths - TEST
     counts = TEST - HORIZON + 1
     series = np.arange(panel.n_series).repeat(counts)
     origins = begin[series] + np.tile(np.arange(counts), panel.n_series)

@@ -26,7 +26,7 @@ class Broken(PanelForecaster):
         self._tail = panel
 
     def _forecasting(self, panel, ends):
-        shape = (self.horizon, panel.target.shape[1])
+        shape = (self.horizon, panel.target.values.shape[1])
 
         def forecast(series, origins, levels):
             point = np.full((len(series), *shape), self.value)

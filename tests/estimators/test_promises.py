@@ -54,7 +54,7 @@ def test_interpolation_leaves_ignored_and_absent_rows_out():
     policy = Policy(missing="interpolate", gaps="mask", ignore=ignored)
     panel = read_panel(frame.drop(index=frame.index[60:62]), None, policy)
     assert np.flatnonzero(panel.masked).tolist() == [40, 41, 42, 60, 61]
-    panel.target[50] = np.nan
+    panel.target.values[50] = np.nan
     batch = WindowDataset(panel, context=30, horizon=1).gather(
         torch.tensor([0]), torch.tensor([65])
     )

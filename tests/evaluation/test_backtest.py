@@ -330,8 +330,8 @@ class Oracle(Drift):
 
     def _forecasting(self, panel, ends):
         def forecast(series, origins, levels):
-            rows = (panel.starts[series] + origins)[:, None] + np.arange(self.horizon)
-            return panel.known[rows], np.zeros((*rows.shape, 1, 0))
+            rows = (panel.index.starts[series] + origins)[:, None] + np.arange(self.horizon)
+            return panel.known.values[rows], np.zeros((*rows.shape, 1, 0))
 
         return forecast
 

@@ -52,17 +52,19 @@ def test_a_normal_column_has_its_deviation_as_the_scale():
 @given(seed=st.integers(0, 99), exponent=st.integers(-12, 12))
 def test_forecasts_come_back(seed, exponent):
     panel = prices(seed, size=10.0**exponent)
-    fitted = fit_all([Asinh()], panel, panel.lengths)
+    fitted = fit_all([Asinh()], panel, panel.index.lengths)
     changed, inverse = apply_all(fitted, panel)
-    values = changed.target[panel.starts[1] : panel.starts[1] + 4][None, ..., None]
-    truth = panel.target[panel.starts[1] : panel.starts[1] + 4][None, ..., None]
+    values = changed.target.values[panel.index.starts[1] : panel.index.starts[1] + 4][
+        None, ..., None
+    ]
+    truth = panel.target.values[panel.index.starts[1] : panel.index.starts[1] + 4][None, ..., None]
     found = inverse(values, np.array([1]), np.array([0]))
     np.testing.assert_allclose(found, truth, rtol=1e-9, atol=1e-12 * 10.0**exponent)
 
 
 def test_near_the_offset_it_is_a_line_and_far_from_it_a_logarithm():
     panel = one(10.0, 10.002, 10.0 + 2e6, 10.0 - 2e6)
-    found = Asinh(10.0, scale=2.0).apply(panel).target.ravel()
+    found = Asinh(10.0, scale=2.0).apply(panel).target.values.ravel()
     far = np.log(2e6)
     np.testing.assert_allclose(found, [0.0, 0.001, far, -far], rtol=1e-5)
 
@@ -70,16 +72,16 @@ def test_near_the_offset_it_is_a_line_and_far_from_it_a_logarithm():
 def test_what_stands_behind_the_ends_teaches_nothing():
     ends = np.array([9, 12, 7])
     panel, other = prices(3), prices(3)
-    row = np.arange(panel.n_rows) - panel.starts[:-1].repeat(panel.lengths)
-    other.target[row >= ends.repeat(panel.lengths)] *= 1e3
+    row = np.arange(panel.n_rows) - panel.index.starts[:-1].repeat(panel.index.lengths)
+    other.target.values[row >= ends.repeat(panel.index.lengths)] *= 1e3
     assert repr(Asinh().fit(panel, ends)) == repr(Asinh().fit(other, ends))
-    assert repr(Asinh().fit(other, other.lengths)) != repr(Asinh().fit(other, ends))
+    assert repr(Asinh().fit(other, other.index.lengths)) != repr(Asinh().fit(other, ends))
 
 
 def test_what_is_missing_stays_missing_and_teaches_nothing():
     panel = prices(1, gaps=0.3)
-    changed = Asinh().fit(panel, panel.lengths).apply(panel).target
-    np.testing.assert_array_equal(np.isnan(changed), np.isnan(panel.target))
+    changed = Asinh().fit(panel, panel.index.lengths).apply(panel).target.values
+    np.testing.assert_array_equal(np.isnan(changed), np.isnan(panel.target.values))
     assert Asinh().fit(one(1.0, np.nan, 3.0), [3]).offset == (2.0,)
 
 
@@ -98,18 +100,18 @@ def test_a_scale_is_found_for_any_column(values, seen, offset):
 
 def test_each_column_has_its_own_unless_one_is_given():
     panel = prices(2)
-    fitted = Asinh().fit(panel, panel.lengths)
+    fitted = Asinh().fit(panel, panel.index.lengths)
     assert len(set(fitted.offset)) == len(set(fitted.scale)) == 2
     given = Asinh(1.0, scale=(2.0, 3.0))
-    assert given.fit(panel, panel.lengths).get_params() == given.get_params()
-    around = Asinh(0.0).fit(panel, panel.lengths)
-    deviation = np.median(np.abs(panel.target), axis=0)
+    assert given.fit(panel, panel.index.lengths).get_params() == given.get_params()
+    around = Asinh(0.0).fit(panel, panel.index.lengths)
+    deviation = np.median(np.abs(panel.target.values), axis=0)
     np.testing.assert_allclose(around.scale, deviation / 0.67449, rtol=1e-4)
 
 
 def test_quantiles_stay_in_order_and_nothing_is_nan():
     panel = prices(6)
-    fitted = fit_all([Asinh(), Shift(4)], panel, panel.lengths)
+    fitted = fit_all([Asinh(), Shift(4)], panel, panel.index.lengths)
     values = np.sort(np.random.default_rng(0).normal(size=(2, 4, 2, 5)) * 1e3, axis=-1)
     found = apply_all(fitted, panel)[1](values, np.array([0, 2]), np.array([8, 20]))
     assert not np.isnan(found).any()
@@ -118,11 +120,11 @@ def test_quantiles_stay_in_order_and_nothing_is_nan():
 
 
 def test_it_is_a_link_of_a_chain_and_leaves_the_panel_alone():
-    panel, before = prices(7), prices(7).target
-    changed, _ = apply_all(fit_all([Clip(low=-5.0), Asinh()], panel, panel.lengths), panel)
-    np.testing.assert_array_equal(panel.target, before)
-    assert changed.target.dtype == np.float64
-    assert np.abs(np.median(changed.target, axis=0)).max() < 1e-12
+    panel, before = prices(7), prices(7).target.values
+    changed, _ = apply_all(fit_all([Clip(low=-5.0), Asinh()], panel, panel.index.lengths), panel)
+    np.testing.assert_array_equal(panel.target.values, before)
+    assert changed.target.values.dtype == np.float64
+    assert np.abs(np.median(changed.target.values, axis=0)).max() < 1e-12
 
 
 @pytest.mark.parametrize(

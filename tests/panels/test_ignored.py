@@ -70,11 +70,11 @@ def test_several_periods_mask_targets_and_past_covariates_only():
     policy = Policy(ignore=[("2024-01-02", "2024-01-03"), ("2024-01-10", None)])
     panel = read_panel(data, schema, policy)
     inside = np.isin(np.arange(10), [1, 2, 9])
-    np.testing.assert_array_equal(np.isnan(panel.target[:, 0]), inside)
-    np.testing.assert_array_equal(np.isnan(panel.past[:, 0]), inside)
-    np.testing.assert_array_equal(panel.past_codes[:, 0] == 0, inside)
-    assert not np.isnan(panel.known).any()
-    assert (panel.known_codes == 1).all()
+    np.testing.assert_array_equal(np.isnan(panel.target.values[:, 0]), inside)
+    np.testing.assert_array_equal(np.isnan(panel.past.values[:, 0]), inside)
+    np.testing.assert_array_equal(panel.past.codes[:, 0] == 0, inside)
+    assert not np.isnan(panel.known.values).any()
+    assert (panel.known.codes == 1).all()
     assert data["y"].notna().all()
 
 
@@ -84,7 +84,7 @@ def test_what_is_ignored_may_hold_anything():
     data.loc["2024-01-03", "sky"] = None
     schema = Schema(target="y", past=["rain", "sky"])
     policy = Policy(ignore=[("2024-01-03", "2024-01-03")])
-    assert np.isnan(read_panel(data, schema, policy).target[2, 0])
+    assert np.isnan(read_panel(data, schema, policy).target.values[2, 0])
     with pytest.raises(InfiniteValues, match=r"'y' holds inf.*row 2\), 1 in all"):
         read_panel(data.drop(columns="sky"), Schema(target="y", past="rain"))
     data.loc["2024-01-05", "y"] = np.nan
@@ -154,9 +154,9 @@ def test_missing_values_stay_for_both_ways_to_handle_them(missing):
     data.iloc[3, 0] = np.nan
     schema, policy = Schema(target="y", past=["rain", "sky"]), Policy(missing=missing)
     panel = read_panel(data, schema, policy)
-    assert np.flatnonzero(np.isnan(panel.target[:, 0])).tolist() == [3]
-    assert np.isnan(panel.past).sum() == 5
-    assert (panel.past_codes == 0).sum() == 5
+    assert np.flatnonzero(np.isnan(panel.target.values[:, 0])).tolist() == [3]
+    assert np.isnan(panel.past.values).sum() == 5
+    assert (panel.past.codes == 0).sum() == 5
     assert panel.policy is policy
 
 

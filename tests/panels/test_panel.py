@@ -59,22 +59,22 @@ class TestLayouts:
     def test_shuffled_rows_give_the_same_panel(self, frame):
         one = read_panel(frame)
         other = read_panel(frame.sample(frac=1, random_state=3))
-        np.testing.assert_array_equal(one.target, other.target)
-        np.testing.assert_array_equal(one.starts, other.starts)
-        assert one.stamps.equals(other.stamps)
-        assert one.ids.equals(other.ids)
+        np.testing.assert_array_equal(one.target.values, other.target.values)
+        np.testing.assert_array_equal(one.index.starts, other.index.starts)
+        assert one.index.stamps.equals(other.index.stamps)
+        assert one.index.ids.equals(other.index.ids)
 
     def test_the_callers_frame_is_untouched_and_shares_nothing(self, frame):
         before = frame.copy(deep=True)
         panel = read_panel(frame)
-        panel.target[:] = -1
-        extended(panel, 2).target[:] = -1
+        panel.target.values[:] = -1
+        extended(panel, 2).target.values[:] = -1
         pd.testing.assert_frame_equal(frame, before)
 
     def test_forecasts_look_like_the_frame(self, frame):
         panel = read_panel(frame)
         values = np.zeros((panel.n_series, 2, 1))
-        made = panel.frame_of(values, ["y"], stamps=panel.future_stamps(2))
+        made = panel.frame_of(values, ["y"], stamps=panel.index.future_stamps(2))
         assert len(made) == 2 * panel.n_series
         assert list(made.index.names) == list(frame.index.names)
         assert isinstance(frame.index, type(made.index)) or panel.layout.time_in == "column"
@@ -85,77 +85,77 @@ class TestLayouts:
     def test_reading_again_like_itself(self, frame):
         panel = read_panel(frame)
         again = read_panel(frame, like=panel)
-        np.testing.assert_array_equal(panel.target, again.target)
+        np.testing.assert_array_equal(panel.target.values, again.target.values)
         assert again.schema.get_params() == panel.schema.get_params()
 
 
 def test_ragged_series_are_sorted_and_laid_end_to_end():
     panel = read_panel(long_frame())
-    assert list(panel.ids) == ["a", "b"]
-    assert panel.starts.tolist() == [0, 4, 10]
-    assert panel.lengths.tolist() == [4, 6]
-    assert panel.target[:5, 0].tolist() == [100, 101, 102, 103, 0]
-    assert (panel.n_series, panel.n_rows, panel.target_names) == (2, 10, ("y",))
-    assert panel.known.shape == (10, 0)
-    assert panel.static_codes.shape == (2, 0)
+    assert list(panel.index.ids) == ["a", "b"]
+    assert panel.index.starts.tolist() == [0, 4, 10]
+    assert panel.index.lengths.tolist() == [4, 6]
+    assert panel.target.values[:5, 0].tolist() == [100, 101, 102, 103, 0]
+    assert (panel.n_series, panel.n_rows, panel.target.names) == (2, 10, ("y",))
+    assert panel.known.values.shape == (10, 0)
+    assert panel.static.codes.shape == (2, 0)
 
 
 def test_series_and_arrays_and_lists():
     series = pd.Series(np.arange(5.0), index=stamps(5), name="load")
-    assert read_panel(series).target_names == ("load",)
-    assert read_panel(series.rename(None)).target_names == ("y",)
+    assert read_panel(series).target.names == ("load",)
+    assert read_panel(series.rename(None)).target.names == ("y",)
     for data in (np.arange(5.0), np.arange(5)[:, None], [[1.0], [2.0], [3.0]]):
         panel = read_panel(data)
         assert panel.layout.array
-        assert panel.target_names == ("y0",)
-        assert panel.stamps[0] == 0
-        assert panel.freq == 1
+        assert panel.target.names == ("y0",)
+        assert panel.index.stamps[0] == 0
+        assert panel.index.freq == 1
 
 
 def test_read_only_memory_is_fine():
     values = np.arange(6.0)[:, None]
     values.flags.writeable = False
-    read_panel(values).target[0] = 3
+    read_panel(values).target.values[0] = 3
 
 
 class TestCutting:
     panel = read_panel(long_frame())
 
     def test_scalars_are_like_slices(self):
-        assert self.panel.take(1, -1).target[:, 0].tolist() == [101, 102, 1, 2, 3, 4]
-        assert self.panel.tail(2).target[:, 0].tolist() == [102, 103, 4, 5]
-        assert self.panel.tail(5).lengths.tolist() == [4, 5]
+        assert self.panel.take(1, -1).target.values[:, 0].tolist() == [101, 102, 1, 2, 3, 4]
+        assert self.panel.tail(2).target.values[:, 0].tolist() == [102, 103, 4, 5]
+        assert self.panel.tail(5).index.lengths.tolist() == [4, 5]
 
     def test_arrays_cut_each_series(self):
         cut = self.panel.take(np.array([0, 2]), np.array([1, 4]))
-        assert cut.target[:, 0].tolist() == [100, 2, 3]
-        assert cut.starts.tolist() == [0, 1, 3]
+        assert cut.target.values[:, 0].tolist() == [100, 2, 3]
+        assert cut.index.starts.tolist() == [0, 1, 3]
 
     def test_empty_series_leave(self):
         cut = self.panel.take(4)
-        assert list(cut.ids) == ["b"]
-        assert cut.stamps[0] == pd.Timestamp("2024-01-05")
+        assert list(cut.index.ids) == ["b"]
+        assert cut.index.stamps[0] == pd.Timestamp("2024-01-05")
 
     def test_head_and_select(self):
-        assert self.panel.head_until([1, 2]).lengths.tolist() == [1, 2]
-        assert list(self.panel.select([1]).ids) == ["b"]
-        assert list(self.panel.select([1, 0]).target[:, 0][[0, -1]]) == [0, 103]
-        assert list(self.panel.select(np.array([False, True])).ids) == ["b"]
+        assert self.panel.head_until([1, 2]).index.lengths.tolist() == [1, 2]
+        assert list(self.panel.select([1]).index.ids) == ["b"]
+        assert list(self.panel.select([1, 0]).target.values[:, 0][[0, -1]]) == [0, 103]
+        assert list(self.panel.select(np.array([False, True])).index.ids) == ["b"]
 
     def test_rows_of_a_stamp(self):
-        assert self.panel.row_of("2024-01-03").tolist() == [2, 2]
-        assert self.panel.row_of("2024-01-06").tolist() == [-1, 5]
-        assert self.panel.count_before("2024-01-05").tolist() == [4, 4]
-        assert self.panel.count_through("2024-01-05").tolist() == [4, 5]
+        assert self.panel.index.row_of("2024-01-03").tolist() == [2, 2]
+        assert self.panel.index.row_of("2024-01-06").tolist() == [-1, 5]
+        assert self.panel.index.count_before("2024-01-05").tolist() == [4, 4]
+        assert self.panel.index.count_through("2024-01-05").tolist() == [4, 5]
         with pytest.raises(WrongTime):
-            self.panel.row_of(3)
+            self.panel.index.row_of(3)
 
     def test_statics_follow_their_series(self):
         frame = long_frame().assign(size=[1] * 6 + [2] * 4, kind=["x"] * 6 + ["z"] * 4)
         panel = read_panel(frame, Schema(static=["size", "kind"]))
-        assert panel.static.tolist() == [[2], [1]]
-        assert panel.static_codes.tolist() == [[2], [1]]
-        assert panel.select([1]).static.tolist() == [[1]]
+        assert panel.static.values.tolist() == [[2], [1]]
+        assert panel.static.codes.tolist() == [[2], [1]]
+        assert panel.select([1]).static.values.tolist() == [[1]]
 
 
 class TestCovariates:
@@ -174,13 +174,13 @@ class TestCovariates:
 
     def test_roles_and_codes(self):
         panel = read_panel(self.frame, self.schema)
-        assert panel.names("known") == ("price", "holiday")
-        assert panel.known[:, 1].tolist() == [1, 0, 0, 1, 0, 0]
-        assert panel.code_names("known") == ("plan",)
-        assert panel.levels == {"plan": ("a", "b", "c"), "sky": ("blue", "grey")}
-        assert panel.known_codes[:, 0].tolist() == [1, 2, 1, 3, 1, 2]
-        assert panel.names("past") == ("rain",)
-        assert panel.past_codes[:, 0].tolist() == [1, 2, 1, 1, 2, 2]
+        assert panel.known.names == ("price", "holiday")
+        assert panel.known.values[:, 1].tolist() == [1, 0, 0, 1, 0, 0]
+        assert panel.known.coded == ("plan",)
+        assert panel.categories == {"plan": ("a", "b", "c"), "sky": ("blue", "grey")}
+        assert panel.known.codes[:, 0].tolist() == [1, 2, 1, 3, 1, 2]
+        assert panel.past.names == ("rain",)
+        assert panel.past.codes[:, 0].tolist() == [1, 2, 1, 1, 2, 2]
         assert panel.schema.past == ("rain", "sky")
         pd.testing.assert_frame_equal(
             write_frame(panel)[["plan", "rain"]], self.frame[["plan", "rain"]]
@@ -189,10 +189,10 @@ class TestCovariates:
     def test_columns_are_matched_by_name(self):
         panel = read_panel(self.frame, self.schema)
         turned = read_panel(self.frame[self.frame.columns[::-1]], like=panel)
-        np.testing.assert_array_equal(panel.known, turned.known)
+        np.testing.assert_array_equal(panel.known.values, turned.known.values)
         with pytest.warns(UserWarning, match="ignored: 'extra'"):
             more = read_panel(self.frame.assign(extra=1), like=panel)
-        np.testing.assert_array_equal(panel.past, more.past)
+        np.testing.assert_array_equal(panel.past.values, more.past.values)
         with pytest.raises(MissingColumn, match="'rain', 'price'"):
             read_panel(self.frame.drop(columns=["price", "rain"]), like=panel)
 
@@ -201,7 +201,7 @@ class TestCovariates:
         odd = self.frame.assign(plan=["a", "b", "a", "new", "a", "b"])
         with pytest.warns(UserWarning, match="'plan'.*'new'"):
             again = read_panel(odd, like=panel)
-        assert again.known_codes[:, 0].tolist() == [1, 2, 1, 0, 1, 2]
+        assert again.known.codes[:, 0].tolist() == [1, 2, 1, 0, 1, 2]
 
     @pytest.mark.parametrize("column", ["price", "plan"])
     def test_a_column_that_changed_its_type_is_refused(self, column):
@@ -213,7 +213,7 @@ class TestCovariates:
     def test_missing_words_are_masked(self):
         frame = self.frame.assign(sky=["blue", None, "blue", "blue", "grey", "grey"])
         panel = read_panel(frame, self.schema, Policy(missing="mask"))
-        assert panel.past_codes[1, 0] == 0
+        assert panel.past.codes[1, 0] == 0
 
     def test_constructors_only_store(self):
         known = ["price"]
@@ -240,7 +240,7 @@ def test_ids_are_equal_whatever_holds_their_text():
     panel = read_panel(long_frame())
     for kind in ("category", "object", "string"):
         other = read_panel(long_frame().astype({"unique_id": kind}), like=panel)
-        assert other.ids.equals(panel.ids)
+        assert other.index.ids.equals(panel.index.ids)
 
 
 def test_calendar_belongs_to_the_panel():
@@ -254,7 +254,7 @@ def test_the_series_may_be_the_index_and_time_a_column():
     frame = long_frame().set_index("unique_id")
     panel = read_panel(frame, Schema(series="unique_id"))
     pd.testing.assert_frame_equal(write_frame(panel), frame.sort_index(kind="stable"))
-    made = panel.frame_of(np.zeros((2, 1, 1)), ["y"], stamps=panel.future_stamps(1))
+    made = panel.frame_of(np.zeros((2, 1, 1)), ["y"], stamps=panel.index.future_stamps(1))
     assert made.index.name == "unique_id"
     assert list(made.columns) == ["ds", "y"]
 
@@ -262,7 +262,7 @@ def test_the_series_may_be_the_index_and_time_a_column():
 def test_the_layout_may_change_between_fit_and_predict():
     panel = read_panel(long_frame())
     turned = read_panel(long_frame().set_index(["unique_id", "ds"]), like=panel)
-    np.testing.assert_array_equal(turned.target, panel.target)
+    np.testing.assert_array_equal(turned.target.values, panel.target.values)
     assert write_frame(turned).index.names == ["unique_id", "ds"]
     wide = pd.DataFrame({"when": stamps(), "y": np.arange(6.0)})
     fitted = read_panel(wide)
@@ -274,14 +274,14 @@ def test_a_panel_survives_pickling():
     panel = read_panel(long_frame().astype({"unique_id": "category"}))
     again = pickle.loads(pickle.dumps(panel))
     pd.testing.assert_frame_equal(write_frame(again), write_frame(panel))
-    assert again.freq == panel.freq
+    assert again.index.freq == panel.index.freq
 
 
 def test_other_libraries_tables():
     pa = pytest.importorskip("pyarrow")
     frame = long_frame()
     panel = read_panel(pa.Table.from_pandas(frame))
-    np.testing.assert_array_equal(panel.target, read_panel(frame).target)
+    np.testing.assert_array_equal(panel.target.values, read_panel(frame).target.values)
 
 
 @settings(max_examples=50, deadline=None)
@@ -300,17 +300,17 @@ def test_take_is_a_slice_of_each_series(lengths, begin, end):
     panel = read_panel(frame, Schema(freq=1))
     expected = [list(range(rows))[begin:end] for rows in lengths]
     cut = panel.take(begin, end)
-    found = [cut.target[a:b, 0].tolist() for a, b in itertools.pairwise(cut.starts)]
+    found = [cut.target.values[a:b, 0].tolist() for a, b in itertools.pairwise(cut.index.starts)]
     assert found == [rows for rows in expected if rows]
-    assert list(cut.ids) == [f"s{place}" for place, rows in enumerate(expected) if rows]
+    assert list(cut.index.ids) == [f"s{place}" for place, rows in enumerate(expected) if rows]
 
 
 def test_columns_by_role():
     frame = long_frame().assign(size=[1] * 6 + [2] * 4, kind=["x"] * 6 + ["z"] * 4, sky="blue")
     panel = read_panel(frame, Schema(static=["size", "kind"], past="sky"))
-    assert panel.names("static") == ("size",)
-    assert panel.code_names("static") == ("kind",)
-    assert panel.code_names("past") == ("sky",)
+    assert panel.static.names == ("size",)
+    assert panel.static.coded == ("kind",)
+    assert panel.past.coded == ("sky",)
     pd.testing.assert_frame_equal(
         write_frame(panel)[["kind", "sky"]].iloc[4:].reset_index(drop=True),
         frame[["kind", "sky"]].iloc[:6],
@@ -320,10 +320,10 @@ def test_columns_by_role():
 def test_a_stamp_is_read_in_the_zone_of_the_panel():
     frame = pd.DataFrame({"y": np.arange(6.0)}, index=stamps(tz="Asia/Kolkata"))
     panel = read_panel(frame)
-    assert panel.row_of("2024-01-02").tolist() == [1]
-    assert panel.row_of(pd.Timestamp("2024-01-01 18:30", tz="UTC")).tolist() == [1]
-    assert panel.row_of(pd.Period("2024-01-02")).tolist() == [1]
+    assert panel.index.row_of("2024-01-02").tolist() == [1]
+    assert panel.index.row_of(pd.Timestamp("2024-01-01 18:30", tz="UTC")).tolist() == [1]
+    assert panel.index.row_of(pd.Period("2024-01-02")).tolist() == [1]
     plain = read_panel(frame.tz_localize(None))
     with pytest.raises(WrongTime, match="zone"):
-        plain.row_of(pd.Timestamp("2024-01-02", tz="UTC"))
-    assert read_panel(np.zeros((5, 1))).row_of(3).tolist() == [3]
+        plain.index.row_of(pd.Timestamp("2024-01-02", tz="UTC"))
+    assert read_panel(np.zeros((5, 1))).index.row_of(3).tolist() == [3]

@@ -52,12 +52,12 @@ def windows(panel, horizon, first):
     """The targets (n, horizon, target, 1) after some origins of each series."""
     places = [
         (series, origin)
-        for series, rows in enumerate(panel.lengths)
+        for series, rows in enumerate(panel.index.lengths)
         for origin in range(first, rows - horizon + 1)
     ]
     series, origins = np.array(places).T
-    rows = (panel.starts[series] + origins)[:, None] + np.arange(horizon)
-    return series, origins, panel.target[rows][..., None]
+    rows = (panel.index.starts[series] + origins)[:, None] + np.arange(horizon)
+    return series, origins, panel.target.values[rows][..., None]
 
 
 def back(transforms, panel, horizon=4, first=5):
@@ -73,7 +73,7 @@ def back(transforms, panel, horizon=4, first=5):
 @given(seed=st.integers(0, 99), exponent=st.integers(-12, 12))
 def test_forecasts_come_back_exactly(transforms, seed, exponent):
     panel = positive(seed, size=10.0**exponent)
-    transforms = fit_all(transforms, panel, panel.lengths)
+    transforms = fit_all(transforms, panel, panel.index.lengths)
     truth, inverted = back(transforms, panel)
     # a root of small numbers, and Log1p of large ones after a Shift, share one level's rounding
     near = 1e-9 if "BoxCox(power=0.5)" in repr(transforms) else 1e-11
@@ -84,44 +84,44 @@ def test_forecasts_come_back_exactly(transforms, seed, exponent):
 @given(seed=st.integers(0, 99), exponent=st.integers(-30, 30))
 def test_a_learnt_power_keeps_digits_at_every_size(seed, exponent):
     panel = positive(seed, size=10.0**exponent)
-    fitted = BoxCox().fit(panel, panel.lengths)
+    fitted = BoxCox().fit(panel, panel.index.lengths)
     truth, inverted = back([fitted], panel)
     np.testing.assert_allclose(inverted, truth, rtol=1e-9)
-    assert np.ptp(fitted.apply(panel).target, axis=0).min() > 0.1
+    assert np.ptp(fitted.apply(panel).target.values, axis=0).min() > 0.1
 
 
 @each
 def test_what_stands_behind_the_ends_teaches_nothing(transforms):
     panel, ends = positive(3), np.array([9, 12, 7])
-    later = panel.target.copy()
-    row = np.arange(panel.n_rows) - panel.starts[:-1].repeat(panel.lengths)
-    later[row >= ends.repeat(panel.lengths)] *= 1e3
+    later = panel.target.values.copy()
+    row = np.arange(panel.n_rows) - panel.index.starts[:-1].repeat(panel.index.lengths)
+    later[row >= ends.repeat(panel.index.lengths)] *= 1e3
     other = positive(3)
-    other.target[:] = later
+    other.target.values[:] = later
     first, second = (fit_all(transforms, one, ends) for one in (panel, other))
     assert repr(first) == repr(second)
-    assert repr(fit_all(transforms, other, other.lengths)) != repr(first) or "None" not in repr(
-        transforms
-    )
+    assert repr(fit_all(transforms, other, other.index.lengths)) != repr(
+        first
+    ) or "None" not in repr(transforms)
 
 
 @each
 def test_a_row_depends_on_no_later_one(transforms):
     panel = positive(4, gaps=0.3)
-    fitted = fit_all(transforms, panel, panel.lengths)
-    before = apply_all(fitted, panel)[0].target
-    cut = int(panel.starts[2]) + 11
+    fitted = fit_all(transforms, panel, panel.index.lengths)
+    before = apply_all(fitted, panel)[0].target.values
+    cut = int(panel.index.starts[2]) + 11
     other = positive(4, gaps=0.3)
-    other.target[cut:] = 7.0
-    np.testing.assert_array_equal(apply_all(fitted, other)[0].target[:cut], before[:cut])
+    other.target.values[cut:] = 7.0
+    np.testing.assert_array_equal(apply_all(fitted, other)[0].target.values[:cut], before[:cut])
 
 
 @each
 def test_the_inverse_looks_at_nothing_from_the_origin_on(transforms):
     panel, other = positive(5), positive(5)
-    fitted = fit_all(transforms, panel, panel.lengths)
+    fitted = fit_all(transforms, panel, panel.index.lengths)
     series, origins = np.array([2, 2]), np.array([9, 12])
-    other.target[panel.starts[2] + 9 :] = 123.0
+    other.target.values[panel.index.starts[2] + 9 :] = 123.0
     values = np.random.default_rng(0).normal(size=(2, 4, 2, 3)) * 0.1
     first, second = (apply_all(fitted, one)[1](values, series, origins) for one in (panel, other))
     np.testing.assert_array_equal(first[0], second[0])
@@ -132,7 +132,7 @@ def test_the_inverse_looks_at_nothing_from_the_origin_on(transforms):
 @given(seed=st.integers(0, 99), spread=st.floats(1e-3, 1e3))
 def test_quantiles_stay_in_order(transforms, seed, spread):
     panel = positive(6, gaps=0.2)
-    fitted = fit_all(transforms, panel, panel.lengths)
+    fitted = fit_all(transforms, panel, panel.index.lengths)
     series, origins = np.array([0, 1, 2]), np.array([8, 12, 20])
     values = np.sort(np.random.default_rng(seed).normal(size=(3, 4, 2, 5)) * spread, axis=-1)
     inverted = apply_all(fitted, panel)[1](values, series, origins)
@@ -143,23 +143,25 @@ def test_quantiles_stay_in_order(transforms, seed, spread):
 @each
 def test_the_panel_stays_as_it_is(transforms):
     panel = positive(7, gaps=0.2)
-    before = panel.target.copy()
-    fitted = fit_all(transforms, panel, panel.lengths)
+    before = panel.target.values.copy()
+    fitted = fit_all(transforms, panel, panel.index.lengths)
     changed, inverse = apply_all(fitted, panel)
     inverse(np.zeros((1, 3, 2, 1)), np.array([0]), np.array([10]))
-    np.testing.assert_array_equal(panel.target, before)
-    assert changed.target.dtype == np.float64
-    assert changed.ids.equals(panel.ids)
+    np.testing.assert_array_equal(panel.target.values, before)
+    assert changed.target.values.dtype == np.float64
+    assert changed.index.ids.equals(panel.index.ids)
 
 
 @each
 def test_fitted_ones_are_plain_parameters(transforms):
     panel = positive(8)
-    for fitted in fit_all(transforms, panel, panel.lengths):
-        assert fitted.fit(panel, panel.lengths) is fitted
+    for fitted in fit_all(transforms, panel, panel.index.lengths):
+        assert fitted.fit(panel, panel.index.lengths) is fitted
         assert repr(clone(fitted)) == repr(fitted)
         written = json.loads(json.dumps(fitted.get_params()))
-        assert repr(type(fitted)(**written).apply(panel).target) == repr(fitted.apply(panel).target)
+        assert repr(type(fitted)(**written).apply(panel).target.values) == repr(
+            fitted.apply(panel).target.values
+        )
 
 
 def test_no_transform_is_none_at_all():
@@ -168,12 +170,12 @@ def test_no_transform_is_none_at_all():
     assert changed is panel
     values = np.ones((1, 2, 2, 1), np.float32)
     assert inverse(values, np.array([0]), np.array([3])).tolist() == values.tolist()
-    assert fit_all((), panel, panel.lengths) == ()
+    assert fit_all((), panel, panel.index.lengths) == ()
 
 
 class TestLog1p:
     def test_by_hand(self):
-        changed = Log1p().apply(one([0, np.e - 1, np.nan])).target[:, 0]
+        changed = Log1p().apply(one([0, np.e - 1, np.nan])).target.values[:, 0]
         np.testing.assert_allclose(changed, [0, 1, np.nan])
 
     def test_the_place_of_a_value_without_logarithm_is_named(self):
@@ -212,7 +214,7 @@ class TestBoxCox:
         panel = panel_of([[1.0, np.nan], [3.0, np.nan]], columns=("y", "z"))
         fitted = BoxCox().fit(panel, [2])
         assert (fitted.power[1], fitted.unit[1]) == (1.0, 1.0)
-        assert np.isnan(fitted.apply(panel).target[:, 1]).all()
+        assert np.isnan(fitted.apply(panel).target.values[:, 1]).all()
 
     def test_a_value_that_is_not_positive_is_named(self):
         panel = panel_of([1.0, 2.0], [3.0, 0.0, 4.0])
@@ -283,7 +285,7 @@ class TestShift:
         nan = np.nan
         # series are sorted: "a" comes before "c"
         panel = panel_of([5, 6, 8, nan, 3, 1, 2], [1.0, nan, 4.0])
-        changed = Shift(2).apply(panel).target[:, 0]
+        changed = Shift(2).apply(panel).target.values[:, 0]
         assert changed[:3].tolist() == [pytest.approx(nan, nan_ok=True)] * 2 + [3]
         # the fifth row looks at the third, the sixth at the second as the fourth is missing
         np.testing.assert_array_equal(changed[3:], [nan, nan, 3, nan, -5, -5, -1])
@@ -291,7 +293,7 @@ class TestShift:
     def test_a_phase_never_observed_is_masked_and_forecast_from_the_latest(self):
         nan = np.nan
         panel = one([1.0, nan, 3.0, nan, 5.0, nan])
-        changed = Shift(2).apply(panel).target[:, 0]
+        changed = Shift(2).apply(panel).target.values[:, 0]
         np.testing.assert_array_equal(changed, [nan, nan, 2, nan, 2, nan])
         values = np.zeros((1, 2, 1, 1))
         made = Shift(2).invert(values, panel, np.array([0]), np.array([6]))
@@ -300,7 +302,7 @@ class TestShift:
     def test_a_phase_known_from_long_ago_comes_back(self):
         target = np.full(50, np.nan)
         target[[1, 40]] = 7.0, 9.0
-        changed = Shift(3).apply(one(target)).target[:, 0]
+        changed = Shift(3).apply(one(target)).target.values[:, 0]
         np.testing.assert_array_equal(changed[40], 2.0)  # 40 and 1 share a phase of 3
         made = Shift(3).invert(
             np.zeros((2, 1, 1, 1)), one(target), np.array([0, 0]), np.array([40, 49])
@@ -326,12 +328,12 @@ class TestShift:
             values[0] = 1.0
         panel = panel_of(*series)
         expected = np.full(panel.n_rows, np.nan)
-        for begin, end in zip(panel.starts[:-1], panel.starts[1:], strict=True):
-            values = panel.target[begin:end, 0]
+        for begin, end in zip(panel.index.starts[:-1], panel.index.starts[1:], strict=True):
+            values = panel.target.values[begin:end, 0]
             for row in range(len(values)):
                 known = [values[k] for k in range(row - lag, -1, -lag) if not np.isnan(values[k])]
                 expected[begin + row] = values[row] - known[0] if known else np.nan
-        np.testing.assert_array_equal(Shift(lag).apply(panel).target[:, 0], expected)
+        np.testing.assert_array_equal(Shift(lag).apply(panel).target.values[:, 0], expected)
 
     def test_rows_beyond_the_end_may_be_forecast(self):
         panel = panel_of([1.0, 2.0, 3.0, 4.0], [7.0, 8.0])

@@ -44,7 +44,7 @@ def test_missing_values_are_named(column):
     assert "first of series 'a' at 2024-01-03 00:00:00 (row 6), 3 in all" in said
     assert 'policy=Policy(missing="mask")' in said
     panel = read_panel(frame, schema, MASK)
-    assert np.isnan(panel.target if column == "y" else panel.known).sum() == 3
+    assert np.isnan(panel.target.values if column == "y" else panel.known.values).sum() == 3
 
 
 @pytest.mark.parametrize("policy", [Policy(), MASK])
@@ -78,15 +78,15 @@ def test_a_series_without_any_value():
 )
 def test_numbers_of_all_kinds(values):
     panel = read_panel(one(values))
-    assert panel.target.dtype == np.float64
-    assert panel.target[:, 0].tolist() == [1, 2, 3]
+    assert panel.target.values.dtype == np.float64
+    assert panel.target.values[:, 0].tolist() == [1, 2, 3]
 
 
 def test_arrow_decimals():
     pa = pytest.importorskip("pyarrow")
     kind = pd.ArrowDtype(pa.decimal128(5, 2))
     values = pd.array([Decimal("1.5"), Decimal("2.5"), Decimal("3.5")], dtype=kind)
-    assert read_panel(one(values)).target[:, 0].tolist() == [1.5, 2.5, 3.5]
+    assert read_panel(one(values)).target.values[:, 0].tolist() == [1.5, 2.5, 3.5]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_arrow_decimals():
 def test_other_marks_of_missing(values):
     with pytest.raises(MissingValues, match="row 1"):
         read_panel(one(values))
-    assert np.isnan(read_panel(one(values), policy=MASK).target[1, 0])
+    assert np.isnan(read_panel(one(values), policy=MASK).target.values[1, 0])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_sparse_matrices():
 @pytest.mark.parametrize("scale", [1e30, 1e-50, 1e300, -0.0])
 def test_any_size_of_number(scale):
     values = np.arange(5.0) * scale
-    assert read_panel(one(values)).target[:, 0].tolist() == values.tolist()
+    assert read_panel(one(values)).target.values[:, 0].tolist() == values.tolist()
 
 
 @pytest.mark.shared_data
@@ -228,19 +228,19 @@ class TestRealFiles:
     )
     def test_are_read_with_nothing_said(self, name, freq, targets):
         panel = read_panel(self.read(name), policy=MASK)
-        assert (panel.schema.freq, len(panel.target_names)) == (freq, targets)
+        assert (panel.schema.freq, len(panel.target.names)) == (freq, targets)
 
     def test_gaps_and_missing_values(self):
         ili = self.read("ILINet.csv.gz")
         with pytest.raises(MissingValues, match="'AGE 25-49'"):
             read_panel(ili)
         panel = read_panel(ili, policy=Policy(missing="mask", gaps="mask"))
-        assert (panel.schema.freq, len(panel.target_names)) == ("W-SUN", 11)
+        assert (panel.schema.freq, len(panel.target.names)) == ("W-SUN", 11)
 
     @pytest.mark.parametrize("name", ["us_gasoline.csv", "temps.csv"])
     def test_month_first_dates_are_read_as_the_one_format_that_fits(self, name):
         frame, policy = self.read(name), Policy(missing="mask", gaps="mask")
         panel = read_panel(frame, policy=policy)
         frame.iloc[:, 0] = pd.to_datetime(frame.iloc[:, 0], format="%m/%d/%Y").astype("str")
-        assert panel.stamps.equals(read_panel(frame, policy=policy).stamps)
+        assert panel.index.stamps.equals(read_panel(frame, policy=policy).index.stamps)
         assert panel.n_rows > 1000

@@ -27,7 +27,7 @@ FUTURE = rows("2024-01-11", 3)
 
 
 def known(future):
-    return extended(PANEL, 3, future).tail(3).known[:, 0].tolist()
+    return extended(PANEL, 3, future).tail(3).known.values[:, 0].tolist()
 
 
 def test_known_values_find_their_rows():
@@ -45,13 +45,13 @@ def test_known_values_find_their_rows():
 
 def test_the_new_rows_stand_behind_their_series():
     longer = extended(PANEL, 3, FUTURE)
-    assert longer.lengths.tolist() == [13, 13]
-    assert longer.stamps[:13].equals(pd.date_range("2024-01-01", periods=13))
-    assert np.isnan(longer.target[10:13]).all()
-    assert np.isnan(longer.past[10:13]).all()
-    assert longer.known[:13, 0].tolist() == list(range(1, 14))
-    assert longer.known_codes[10:13, 0].tolist() == [2, 1, 2]
-    np.testing.assert_array_equal(longer.head_until(10).target, PANEL.target)
+    assert longer.index.lengths.tolist() == [13, 13]
+    assert longer.index.stamps[:13].equals(pd.date_range("2024-01-01", periods=13))
+    assert np.isnan(longer.target.values[10:13]).all()
+    assert np.isnan(longer.past.values[10:13]).all()
+    assert longer.known.values[:13, 0].tolist() == list(range(1, 14))
+    assert longer.known.codes[10:13, 0].tolist() == [2, 1, 2]
+    np.testing.assert_array_equal(longer.head_until(10).target.values, PANEL.target.values)
 
 
 def test_no_future():
@@ -92,13 +92,13 @@ def test_a_future_that_does_not_fit(future, kind, found):
 def test_an_unseen_word():
     with pytest.warns(UserWarning, match="'plan'"):
         longer = extended(PANEL, 3, FUTURE.assign(plan="new"))
-    assert longer.known_codes[10:13, 0].tolist() == [0, 0, 0]
+    assert longer.known.codes[10:13, 0].tolist() == [0, 0, 0]
 
 
 def test_nothing_needed():
     panel = read_panel(HISTORY, Schema(target="y", past="rain", freq="D"))
     assert extended(panel, 2).n_rows == 24
-    assert extended(panel, 2, FUTURE).known.shape == (24, 0)
+    assert extended(panel, 2, FUTURE).known.values.shape == (24, 0)
     with pytest.raises(WrongType, match="'rain'"):
         extended(panel, 2, HISTORY)
 
@@ -116,7 +116,7 @@ def test_one_series_by_index_by_column_and_by_array():
         (history, future[["price"]].to_numpy()),
     ):
         panel = read_panel(one, schema)
-        assert extended(panel, 3, other).known[-3:, 0].tolist() == [11, 12, 13]
+        assert extended(panel, 3, other).known.values[-3:, 0].tolist() == [11, 12, 13]
 
 
 def test_other_zones_are_the_same_moments():
@@ -124,8 +124,8 @@ def test_other_zones_are_the_same_moments():
     panel = read_panel(history.tz_localize("Europe/Paris"), Schema(target="y", known="price"))
     future = FUTURE[FUTURE["shop"] == "a"].set_index("when")[["price"]].tz_localize("Europe/Paris")
     longer = extended(panel, 3, future.tz_convert("UTC"))
-    assert longer.known[-3:, 0].tolist() == [11, 12, 13]
-    assert str(longer.stamps.tz) == "Europe/Paris"
+    assert longer.known.values[-3:, 0].tolist() == [11, 12, 13]
+    assert str(longer.index.stamps.tz) == "Europe/Paris"
 
 
 class TestOneRowForEverySeries:
@@ -146,14 +146,21 @@ class TestOneRowForEverySeries:
     )
     def test_its_rows_hold_for_all(self, future):
         longer = extended(PANEL, 3, future)
-        assert longer.tail(3).known[:, 0].tolist() == [11, 12, 13, 11, 12, 13]
-        assert longer.tail(3).known_codes[:, 0].tolist() == [2, 1, 2, 2, 1, 2]
+        assert longer.tail(3).known.values[:, 0].tolist() == [11, 12, 13, 11, 12, 13]
+        assert longer.tail(3).known.codes[:, 0].tolist() == [2, 1, 2, 2, 1, 2]
 
     def test_series_that_end_elsewhere(self):
         history = HISTORY.drop(index=[8, 9])  # a ends two days before b
         panel = read_panel(history, PANEL.schema)
         future = rows("2024-01-09", 5, ("a",)).drop(columns="shop")
-        assert extended(panel, 3, future).tail(3).known[:, 0].tolist() == [9, 10, 11, 11, 12, 13]
+        assert extended(panel, 3, future).tail(3).known.values[:, 0].tolist() == [
+            9,
+            10,
+            11,
+            11,
+            12,
+            13,
+        ]
         with pytest.raises(MissingFuture, match=r"1 of the 3 rows.*'a'.*2024-01-09.*01-11.*01-13"):
             extended(panel, 3, self.plan)
 
@@ -167,7 +174,7 @@ class TestOneRowForEverySeries:
         ):
             panel = read_panel(history, schema)
             for future in (plan.set_index("when"), plan.set_index("when").rename_axis(None)):
-                made = extended(panel, 3, future).tail(3).known[:, 0].tolist()
+                made = extended(panel, 3, future).tail(3).known.values[:, 0].tolist()
                 assert made == [11, 12, 13, 11, 12, 13]
 
     def test_stamps_that_repeat_need_a_name(self):
@@ -203,8 +210,8 @@ class TestFutureFrame:
             extended(panel, 3, blank)
         filled = blank.assign(price=np.arange(6.0), plan=["odd", "even"] * 3)
         longer = extended(panel, 3, filled)
-        assert longer.tail(3).known[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
-        assert longer.tail(3).known_codes[:, 0].tolist() == [2, 1, 2, 1, 2, 1]
+        assert longer.tail(3).known.values[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
+        assert longer.tail(3).known.codes[:, 0].tolist() == [2, 1, 2, 1, 2, 1]
 
     def test_one_series_periods_and_arrays(self):
         one = HISTORY[HISTORY["shop"] == "a"].set_index("when")[["y", "price"]]
@@ -212,11 +219,14 @@ class TestFutureFrame:
         panel = read_panel(one.to_period("D"), schema)
         blank = future_frame(panel, 2)
         assert blank.index.equals(pd.period_range("2024-01-11", periods=2, freq="D").rename("when"))
-        assert extended(panel, 2, blank.assign(price=[1.0, 2.0])).known[-2:, 0].tolist() == [1, 2]
+        assert extended(panel, 2, blank.assign(price=[1.0, 2.0])).known.values[-2:, 0].tolist() == [
+            1,
+            2,
+        ]
         array = read_panel(one.to_numpy(), Schema(target="y0", known="y1"))
         assert future_frame(array, 2).to_dict("index").keys() == {10, 11}
         longer = extended(array, 2, future_frame(array, 2).fillna(5.0))
-        assert longer.known[-2:, 0].tolist() == [5, 5]
+        assert longer.known.values[-2:, 0].tolist() == [5, 5]
 
     def test_without_known_covariates(self):
         panel = read_panel(HISTORY, Schema(target="y", past="rain", freq="D"))

@@ -39,15 +39,15 @@ NUMBERS = ["int8", "int32", "int64", "uint16", "Int64", "int64[pyarrow]", "categ
 def test_text_is_text(kind):
     plain = read_panel(frame())
     other = frame().astype({"unique_id": kinds()[kind]})
-    assert read_panel(other).ids.equals(plain.ids)
+    assert read_panel(other).index.ids.equals(plain.index.ids)
     read = read_panel(other, like=plain)
-    assert read.ids.equals(plain.ids)
-    assert read.starts.tolist() == [0, 3, 6]
-    assert read_panel(frame(), like=read_panel(other)).ids.equals(plain.ids)
+    assert read.index.ids.equals(plain.index.ids)
+    assert read.index.starts.tolist() == [0, 3, 6]
+    assert read_panel(frame(), like=read_panel(other)).index.ids.equals(plain.index.ids)
     back = write_frame(read_panel(other))
     assert back["unique_id"].astype(object).tolist() == list("aaabbb")
     indexed = other.set_index(["unique_id", "ds"])
-    assert read_panel(indexed).ids.equals(plain.ids)
+    assert read_panel(indexed).index.ids.equals(plain.index.ids)
     made = SeasonalNaive(horizon=1).fit(frame()).predict(other)
     assert made["unique_id"].astype(object).tolist() == ["a", "b"]
 
@@ -58,10 +58,10 @@ def test_numbers_are_numbers(kind):
         pytest.importorskip("pyarrow")
     plain = frame((10, 10, 10, 9, 9, 9))
     panel = read_panel(plain)
-    assert panel.ids.tolist() == [9, 10]
+    assert panel.index.ids.tolist() == [9, 10]
     read = read_panel(plain.astype({"unique_id": kind}), like=panel)
-    assert read.ids.equals(panel.ids)
-    assert read.target[:, 0].tolist() == [3, 4, 5, 0, 1, 2]
+    assert read.index.ids.equals(panel.index.ids)
+    assert read.target.values[:, 0].tolist() == [3, 4, 5, 0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -107,5 +107,5 @@ def test_words_are_words(kind):
     data = data.astype({"sky": "str"}).astype({"sky": kinds()[kind]})
     schema = Schema(target="y", past="sky")
     panel = read_panel(data, schema, Policy(missing="mask"))
-    assert panel.past_codes[:, 0].tolist() == [2, 1, 0, 2]
-    assert panel.levels["sky"][:2] == ("a", "b")  # a category that is not used has a code, too
+    assert panel.past.codes[:, 0].tolist() == [2, 1, 0, 2]
+    assert panel.categories["sky"][:2] == ("a", "b")  # a category that is not used has a code, too

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from tsformer.panels import Schema
+from tsformer.panels.columns import Columns
+from tsformer.panels.index import PanelIndex
 from tsformer.reading import read_panel
 
 SCHEMA = Schema(target="y", past=["rain", "sky"], known="price", static="size", weight="w")
@@ -18,11 +20,14 @@ def frame(rows=40):
     return data.assign(sky="blue")
 
 
-def arrays(panel):
-    for field in dataclasses.fields(panel):
-        value = getattr(panel, field.name)
+def arrays(held):
+    """Every array in a panel, its index and its columns."""
+    for field in dataclasses.fields(held):
+        value = getattr(held, field.name)
         if isinstance(value, np.ndarray):
             yield value
+        elif isinstance(value, (PanelIndex, Columns)):
+            yield from arrays(value)
 
 
 def spoil(panel):
@@ -55,7 +60,7 @@ def test_frames_on_memory_of_the_caller():
     panel = read_panel(data)
     assert not any(np.shares_memory(values, own) for own in arrays(panel))
     values[:] = -1
-    assert panel.target[3].tolist() == [6, 7]
+    assert panel.target.values[3].tolist() == [6, 7]
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "int64", "uint8"])
@@ -90,10 +95,10 @@ def test_stamps_of_the_caller():
     stamps = np.arange(40) * 10
     data = pd.DataFrame({"step": stamps, "y": 1.0}, copy=False)
     panel = read_panel(data)
-    assert not np.shares_memory(panel.stamps.to_numpy(), stamps)
+    assert not np.shares_memory(panel.index.stamps.to_numpy(), stamps)
     days = pd.date_range("2024-01-01", periods=40)
     panel = read_panel(pd.DataFrame({"y": 1.0}, index=days))
-    assert not np.shares_memory(panel.stamps.asi8, days.asi8)
+    assert not np.shares_memory(panel.index.stamps.asi8, days.asi8)
 
 
 def test_polars_and_arrow_tables():
@@ -102,6 +107,6 @@ def test_polars_and_arrow_tables():
     data = frame()
     for table in (pa.Table.from_pandas(data), pl.DataFrame({n: data[n].tolist() for n in data})):
         panel = read_panel(table, SCHEMA)
-        first = panel.target[:3, 0].tolist()
+        first = panel.target.values[:3, 0].tolist()
         spoil(panel)
-        assert read_panel(table, SCHEMA).target[:3, 0].tolist() == first
+        assert read_panel(table, SCHEMA).target.values[:3, 0].tolist() == first

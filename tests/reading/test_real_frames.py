@@ -129,8 +129,8 @@ def test_metro_traffic_counts_its_repeated_stamps_and_absent_hours():
     hours = metro.frame.drop_duplicates("time")
     policy = Policy(missing="mask", gaps="mask")
     panel = read_panel(hours, metro.schema, policy)
-    assert (panel.n_rows, int(np.isnan(panel.target).sum())) == (52_551, 11_976)
-    assert "None" in panel.levels["holiday"]  # a word, not a gap
+    assert (panel.n_rows, int(np.isnan(panel.target.values).sum())) == (52_551, 11_976)
+    assert "None" in panel.categories["holiday"]  # a word, not a gap
     data, held = cut(hours.iloc[-3_000:], metro.schema, 24)
     forecaster = Forecaster(
         tiny(), horizon=24, context=48, schema=metro.schema, policy=policy, training=quick()
@@ -143,7 +143,7 @@ def test_air_quality_trains_around_its_gaps():
     with pytest.raises(MissingValues, match=r"'so2' holds NaN: first at 2019-01-09 14:00.*1836 in"):
         read_panel(air.frame, air.schema)
     panel = read_panel(air.frame, air.schema, MASK)
-    assert int(np.isnan(panel.target).sum()) == 13_262
+    assert int(np.isnan(panel.target.values).sum()) == 13_262
     data, held = cut(air.frame.iloc[-6_000:], air.schema, 24)
     assert int(data.isna().sum().sum()) > 1_000
     for model in (Linear(), tiny()):
@@ -171,8 +171,8 @@ def test_carparts_are_mostly_zero_and_never_negative():
     parts = load_dataset("carparts", download=False)
     frame = in_order(parts.frame, parts.schema)
     panel = read_panel(frame, parts.schema, MASK)
-    seen = panel.target[~np.isnan(panel.target)]
-    assert (panel.n_series, len(panel.target) - len(seen)) == (2_674, 6_122)
+    seen = panel.target.values[~np.isnan(panel.target.values)]
+    assert (panel.n_series, len(panel.target.values) - len(seen)) == (2_674, 6_122)
     assert (seen == 0).mean() == pytest.approx(0.748, abs=0.0005)
     some = first_series(frame, parts.schema, 300)
     data, held = cut(some, parts.schema, 6)
@@ -191,9 +191,9 @@ def test_stallion_has_roles_of_every_kind():
     stallion = load_dataset("stallion", download=False)
     frame = in_order(stallion.frame, stallion.schema)
     panel = read_panel(frame, stallion.schema)
-    assert (panel.n_series, set(panel.lengths)) == (350, {60})
-    assert [len(panel.levels[name]) for name in ("agency", "sku")] == [58, 25]
-    assert panel.static.shape == (350, 2) and panel.static_codes.shape == (350, 2)
+    assert (panel.n_series, set(panel.index.lengths)) == (350, {60})
+    assert [len(panel.categories[name]) for name in ("agency", "sku")] == [58, 25]
+    assert panel.static.values.shape == (350, 2) and panel.static.codes.shape == (350, 2)
     data, held = cut(frame, stallion.schema, 6)
     linear = Forecaster(Linear(), horizon=6, context=12, schema=stallion.schema)
     forecast_of(linear, data, held, stallion.schema)
@@ -219,7 +219,7 @@ def test_walmart_stores_are_whole_numbers():
 def test_m4_hourly_has_series_of_different_lengths():
     m4 = load_dataset("m4_hourly", download=False)
     panel = read_panel(m4.frame, m4.schema)
-    lengths, counts = np.unique(panel.lengths, return_counts=True)
+    lengths, counts = np.unique(panel.index.lengths, return_counts=True)
     assert dict(zip(lengths.tolist(), counts.tolist(), strict=True)) == {748: 169, 1008: 245}
     some = first_series(in_order(m4.frame, m4.schema), m4.schema, 42, every=10)
     data, held = cut(some, m4.schema, 48)
@@ -249,7 +249,7 @@ def test_bike_sharing_puts_its_absent_hours_back():
     policy = Policy(gaps="mask")
     panel = read_panel(bikes.frame, bikes.schema, policy)
     assert panel.n_rows == 17_544 == len(bikes.frame) + 165
-    assert int(np.isnan(panel.target).sum()) == 165
+    assert int(np.isnan(panel.target.values).sum()) == 165
     data, held = cut(bikes.frame.iloc[-4_000:], bikes.schema, 24)
     assert len(pd.date_range(data["time"].iloc[0], data["time"].iloc[-1], freq="h")) > len(data)
     for model in (Linear(), tiny()):

@@ -89,6 +89,6 @@ def test_an_hour_that_stands_apart_is_named():
     cure = 'frame["date"] = pd.to_datetime(frame["date"]) + pd.to_timedelta(frame["hr"], unit="h")'
     assert f"column 'hr' seems to hold it. Add it: {cure}." in message
     frame["date"] = pd.to_datetime(frame["date"]) + pd.to_timedelta(frame["hr"], unit="h")
-    assert read_panel(frame, Schema(target="y")).freq == "h"
+    assert read_panel(frame, Schema(target="y")).index.freq == "h"
     odd = frame.assign(date=np.repeat(DAYS, 24), hr=np.tile(range(1, 25), 40))
     assert "to hold it" not in said(odd)

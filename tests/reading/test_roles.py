@@ -42,8 +42,8 @@ def test_rows_without_stamps():
     assert schema_of(pd.DataFrame({"Heart rate": [84.2, 84.3]})).target == ("Heart rate",)
     wide = pd.DataFrame(np.arange(36 * 96).reshape(36, 96)).rename(columns="c{}".format)
     panel = read_panel(wide)
-    assert panel.target.shape == (36, 96)
-    assert panel.future_stamps(2).tolist() == [36, 37]
+    assert panel.target.values.shape == (36, 96)
+    assert panel.index.future_stamps(2).tolist() == [36, 37]
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_fractions_are_no_time():
 def test_rows_by_series_and_whole_number():
     index = pd.MultiIndex.from_product([["a", "b"], [1, 2, 3]])
     panel = read_panel(pd.DataFrame({"y": np.arange(6.0)}, index=index))
-    assert list(panel.ids) == ["a", "b"]
-    assert panel.stamps[:3].tolist() == [1, 2, 3]
+    assert list(panel.index.ids) == ["a", "b"]
+    assert panel.index.stamps[:3].tolist() == [1, 2, 3]
 
 
 def test_a_time_column_that_is_text_but_no_date():

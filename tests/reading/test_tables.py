@@ -27,9 +27,9 @@ SCHEMA = Schema(series="shop", target=["sales", "count"], known=["plan", "open"]
 
 def same(one, other):
     pd.testing.assert_frame_equal(write_frame(one), write_frame(other))
-    assert one.ids.equals(other.ids)
-    assert one.levels == other.levels
-    np.testing.assert_array_equal(one.known, other.known)
+    assert one.index.ids.equals(other.index.ids)
+    assert one.categories == other.categories
+    np.testing.assert_array_equal(one.known.values, other.known.values)
 
 
 class TestPolars:
@@ -47,8 +47,8 @@ class TestPolars:
         frame = self.frame(pl).with_columns(pl.col("when").dt.cast_time_unit(unit))
         panel = read_panel(frame, SCHEMA)
         same(panel, read_panel(FRAME.assign(when=FRAME["when"].dt.as_unit(unit)), SCHEMA))
-        assert panel.stamps.unit == unit
-        assert str(panel.stamps.tz) == "Europe/Berlin"
+        assert panel.index.stamps.unit == unit
+        assert str(panel.index.stamps.tz) == "Europe/Berlin"
         assert isinstance(future_frame(panel, 2), pd.DataFrame)
 
     def test_no_pyarrow_is_needed(self, monkeypatch):
@@ -103,19 +103,19 @@ class TestPolars:
         with pytest.raises(MissingValues, match=r"'count' holds NaN: first of series 'b'.*row 1"):
             read_panel(frame, SCHEMA)
         panel = read_panel(frame, SCHEMA, Policy(missing="mask"))
-        assert np.isnan(panel.target[:, 1]).sum() == 1
+        assert np.isnan(panel.target.values[:, 1]).sum() == 1
 
     def test_series_and_future(self):
         pl = pytest.importorskip("polars")
         panel = read_panel(pl.Series("load", [1.0, 2.0, 3.0]))
-        assert panel.target_names == ("load",)
-        assert read_panel(pl.Series([1, 2, 3])).target_names == ("y",)
+        assert panel.target.names == ("load",)
+        assert read_panel(pl.Series([1, 2, 3])).target.names == ("y",)
         panel = read_panel(self.frame(pl), SCHEMA)
         filled = future_frame(panel, 1).assign(plan="y", open=1.0)
         filled["when"] = filled["when"].dt.tz_convert("UTC").dt.tz_localize(None)
         future = pl.DataFrame({name: filled[name].tolist() for name in filled})
         future = future.with_columns(pl.col("when").dt.replace_time_zone("UTC"))
-        assert extended(panel, 1, future).tail(1).known_codes[:, 0].tolist() == [2, 2]
+        assert extended(panel, 1, future).tail(1).known.codes[:, 0].tolist() == [2, 2]
 
     def test_a_lazy_frame_is_collected_first(self):
         pl = pytest.importorskip("polars")
@@ -147,10 +147,10 @@ class TestArrow:
         )
         schema = Schema(target=["y", "money"], past=["kind", "open"])
         panel = read_panel(table, schema, Policy(missing="mask"))
-        np.testing.assert_array_equal(panel.target, [[1, 1.5], [np.nan, np.nan], [3, 2.5]])
-        np.testing.assert_array_equal(panel.past[:, 0], [1, np.nan, 0])
-        assert panel.past_codes[:, 0].tolist() == [1, 2, 1]
-        assert panel.stamps.equals(pd.DatetimeIndex(days))
+        np.testing.assert_array_equal(panel.target.values, [[1, 1.5], [np.nan, np.nan], [3, 2.5]])
+        np.testing.assert_array_equal(panel.past.values[:, 0], [1, np.nan, 0])
+        assert panel.past.codes[:, 0].tolist() == [1, 2, 1]
+        assert panel.index.stamps.equals(pd.DatetimeIndex(days))
 
     def test_any_stream_of_arrow(self):
         pa = pytest.importorskip("pyarrow")
@@ -198,5 +198,5 @@ def test_what_is_no_table(data, found):
 def test_lists_of_lists_are_arrays(data):
     panel = read_panel(data)
     assert panel.layout.array
-    assert panel.target.tolist() == [[1, 2], [3, 4], [5, 6]]
-    assert read_panel(range(3)).target[:, 0].tolist() == [0, 1, 2]
+    assert panel.target.values.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert read_panel(range(3)).target.values[:, 0].tolist() == [0, 1, 2]

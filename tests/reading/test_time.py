@@ -164,7 +164,7 @@ def test_years_beyond_nanoseconds(year, unit, freq, given):
     exactly(forecast(framed(full[:ROWS]), freq=freq if given else None).index, full[ROWS:])
     panel = read_panel(framed(full[:ROWS]), Schema(freq=freq if given else None))
     assert np.isfinite(panel.calendar).all()
-    exactly(panel.pad(3).stamps[3:], full[:ROWS])
+    exactly(panel.pad(3).index.stamps[3:], full[:ROWS])
 
 
 @pytest.mark.parametrize("year", ["1600", "3000"])
@@ -174,9 +174,9 @@ def test_future_frames_of_far_years(year):
     panel = read_panel(data, Schema(target="y", known="price"))
     future = future_frame(panel, 2).assign(price=[7.0, 8.0])
     exactly(future.index, full[10:])
-    assert extended(panel, 2, future).known[-2:, 0].tolist() == [7, 8]
+    assert extended(panel, 2, future).known.values[-2:, 0].tolist() == [7, 8]
     later = future.set_axis(future.index.as_unit("us"))
-    assert extended(panel, 2, later).known[-2:, 0].tolist() == [7, 8]
+    assert extended(panel, 2, later).known.values[-2:, 0].tolist() == [7, 8]
 
 
 def test_many_series_that_end_apart():

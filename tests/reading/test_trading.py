@@ -57,9 +57,9 @@ def test_forecasts_skip_the_days_off(freq, zone):
     full = pd.date_range("2024-10-21", periods=60, freq=freq, tz=zone)
     for cut in (40, 44, 50):
         panel = read_panel(framed(full[:cut]), Schema(freq=freq))
-        assert extended(panel, 10).stamps.equals(pd.DatetimeIndex(full[: cut + 10]))
+        assert extended(panel, 10).index.stamps.equals(pd.DatetimeIndex(full[: cut + 10]))
         padded = read_panel(framed(full[5:cut]), Schema(freq=freq)).pad(5)
-        assert padded.stamps.equals(pd.DatetimeIndex(full[:cut]))
+        assert padded.index.stamps.equals(pd.DatetimeIndex(full[:cut]))
 
 
 def test_the_stored_schema_is_enough():
@@ -67,9 +67,9 @@ def test_the_stored_schema_is_enough():
     panel = read_panel(framed(full[:15]), Schema(freq=TRADING))
     assert repr(panel).startswith("Panel(1 series, 15 rows, freq='C', ")
     again = read_panel(framed(full[:15]), panel.schema)
-    assert again.future_stamps(10).equals(pd.DatetimeIndex(full[15:]))
-    assert pickle.loads(pickle.dumps(panel)).freq == panel.freq
-    assert season_length(panel.freq) == 5
+    assert again.index.future_stamps(10).equals(pd.DatetimeIndex(full[15:]))
+    assert pickle.loads(pickle.dumps(panel)).index.freq == panel.index.freq
+    assert season_length(panel.index.freq) == 5
 
 
 def test_gaps_and_days_off_the_beat():
@@ -78,7 +78,7 @@ def test_gaps_and_days_off_the_beat():
     with pytest.raises(WrongFrequency, match=r"after 2024-12-24.* 'C' expects 2024-12-27"):
         read_panel(framed(full.delete(17)), schema)
     panel = read_panel(framed(full.delete(17)), schema, Policy(gaps="mask"))
-    assert np.flatnonzero(np.isnan(panel.target[:, 0])).tolist() == [17]
+    assert np.flatnonzero(np.isnan(panel.target.values[:, 0])).tolist() == [17]
     with pytest.raises(WrongFrequency, match=r"2024-12-25.* is not a step of 'C'"):
         read_panel(framed(full.insert(17, pd.Timestamp("2024-12-25"))), schema)
 
@@ -87,8 +87,8 @@ def test_a_calendar_of_holidays():
     freq = pd.offsets.CustomBusinessDay(calendar=USFederalHolidayCalendar())
     full = pd.date_range("2024-06-03", periods=30, freq=freq)
     panel = read_panel(framed(full[:20]), Schema(freq=freq))
-    assert panel.future_stamps(10).equals(pd.DatetimeIndex(full[20:]))
-    assert as_freq(name_of(panel.freq)) == panel.freq
+    assert panel.index.future_stamps(10).equals(pd.DatetimeIndex(full[20:]))
+    assert as_freq(name_of(panel.index.freq)) == panel.index.freq
 
 
 def test_missing_weekdays_are_told_of_trading_days():

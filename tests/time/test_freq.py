@@ -18,7 +18,7 @@ def framed(index):
 
 
 def future(index, horizon=5, **options):
-    return extended(read_panel(framed(index), **options), horizon).stamps[-horizon:]
+    return extended(read_panel(framed(index), **options), horizon).index.stamps[-horizon:]
 
 
 @pytest.mark.parametrize("freq", FREQS)
@@ -51,13 +51,13 @@ def test_clock_changes(start, zone, freq):
     for cut in (10, len(full) // 2, len(full) - 20):
         panel = read_panel(framed(full[:cut]))
         assert extended(panel, 20).stamps.equals(pd.DatetimeIndex(full[: cut + 20]))
-        assert panel.stamps.tz == full.tz
+        assert panel.index.stamps.tz == full.tz
 
 
 def test_a_midnight_that_a_clock_change_skips():
     wall = pd.date_range("2017-10-10", periods=12, freq="D")
     zoned = wall.tz_localize("America/Sao_Paulo", nonexistent="shift_forward")
-    assert name_of(read_panel(framed(zoned)).freq) == "D"
+    assert name_of(read_panel(framed(zoned)).index.freq) == "D"
     assert future(zoned[:4], 8).equals(zoned[4:])
 
 
@@ -65,9 +65,9 @@ def test_a_midnight_that_a_clock_change_skips():
 def test_whole_numbers(step):
     frame = pd.DataFrame({"step": 5 + step * np.arange(8), "y": np.arange(8.0)})
     panel = read_panel(frame)
-    assert panel.freq == step
+    assert panel.index.freq == step
     assert extended(panel, 2).stamps[-2:].tolist() == [5 + step * 8, 5 + step * 9]
-    assert read_panel(frame, Schema(time="step", freq=step)).freq == step
+    assert read_panel(frame, Schema(time="step", freq=step)).index.freq == step
 
 
 @pytest.mark.parametrize("start", ["1600-01-01", "3000-01-01"])
@@ -106,8 +106,8 @@ def test_gaps_come_back_as_missing(freq, zone):
     frame = framed(full)
     kept = frame.drop(frame.index[[7, 50, 51, 120]])
     panel = read_panel(kept, policy=Policy(gaps="mask", missing="mask"))
-    assert panel.stamps.equals(pd.DatetimeIndex(full))
-    assert np.flatnonzero(np.isnan(panel.target[:, 0])).tolist() == [7, 50, 51, 120]
+    assert panel.index.stamps.equals(pd.DatetimeIndex(full))
+    assert np.flatnonzero(np.isnan(panel.target.values[:, 0])).tolist() == [7, 50, 51, 120]
 
 
 def test_gaps_of_whole_numbers_and_of_many_series():
@@ -115,8 +115,8 @@ def test_gaps_of_whole_numbers_and_of_many_series():
         {"unique_id": ["a"] * 3 + ["b"] * 4, "ds": [0, 1, 4, 7, 8, 9, 10], "y": np.arange(7.0)}
     )
     panel = read_panel(frame, policy=Policy(gaps="mask", missing="mask"))
-    assert panel.lengths.tolist() == [5, 4]
-    assert panel.stamps.tolist() == [0, 1, 2, 3, 4, 7, 8, 9, 10]
+    assert panel.index.lengths.tolist() == [5, 4]
+    assert panel.index.stamps.tolist() == [0, 1, 2, 3, 4, 7, 8, 9, 10]
     with pytest.raises(WrongFrequency, match="series 'a' \\(row 2\\)"):
         read_panel(frame)
 
@@ -170,7 +170,7 @@ def test_short_series_follow_the_longest():
             "y": 1.0,
         }
     )
-    assert name_of(read_panel(frame).freq) == "MS"
+    assert name_of(read_panel(frame).index.freq) == "MS"
 
 
 def test_duplicates_are_named():
@@ -202,7 +202,7 @@ def test_periods(freq):
     for cut in (2, 20):  # two rows are enough: periods know their frequency
         panel = read_panel(framed(full[:cut]))
         values = np.zeros((1, 3, 1))
-        made = panel.frame_of(values, ["y"], stamps=panel.future_stamps(3))
+        made = panel.frame_of(values, ["y"], stamps=panel.index.future_stamps(3))
         assert made.index.equals(full[cut : cut + 3])
 
 
@@ -215,4 +215,4 @@ def test_the_skipped_hour_without_a_zone():
 def test_rows_put_back_need_no_other_policy():
     index = pd.date_range("2024-01-01", periods=60, freq="D").delete(10)
     panel = read_panel(framed(index), policy=Policy(gaps="mask"))
-    assert np.flatnonzero(np.isnan(panel.target[:, 0])).tolist() == [10]
+    assert np.flatnonzero(np.isnan(panel.target.values[:, 0])).tolist() == [10]

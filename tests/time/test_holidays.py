@@ -69,7 +69,7 @@ def test_a_calendar_is_written_out_past_the_data():
     assert found[0] == "2023-01-02"
     assert found[-1] == "2034-12-25"
     assert isinstance(found, tuple)
-    off = panel.stamps[panel.calendar[:, -1] == 1]
+    off = panel.index.stamps[panel.calendar[:, -1] == 1]
     expected = USFederalHolidayCalendar().holidays(stamps[0], stamps[-1])
     assert [*off.strftime("%F")] == [*expected.strftime("%F")]
 

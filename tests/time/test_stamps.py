@@ -25,16 +25,16 @@ from tsformer.time.stamps import looks_like_dates, read_stamps
 def test_iso_text(text, kind):
     frame = pd.DataFrame({"when": pd.Series(text).astype(kind), "y": [1.0, 2.0, 3.0]})
     panel = read_panel(frame)
-    assert isinstance(panel.stamps, pd.DatetimeIndex)
-    assert panel.stamps[0] == pd.Timestamp(text[0])
-    assert read_panel(frame.set_index("when")).stamps.equals(panel.stamps)
+    assert isinstance(panel.index.stamps, pd.DatetimeIndex)
+    assert panel.index.stamps[0] == pd.Timestamp(text[0])
+    assert read_panel(frame.set_index("when")).index.stamps.equals(panel.index.stamps)
 
 
 def test_offsets_that_change_meet_in_utc():
     text = ["2024-03-31T00:00:00+01:00", "2024-03-31T01:00:00+01:00", "2024-03-31T03:00:00+02:00"]
     panel = read_panel(pd.DataFrame({"when": text, "y": 1.0}))
-    assert str(panel.stamps.tz) == "UTC"
-    assert panel.freq == pd.offsets.Hour()
+    assert str(panel.index.stamps.tz) == "UTC"
+    assert panel.index.freq == pd.offsets.Hour()
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,12 @@ def test_the_one_format_that_reads_every_row_is_taken(text, spelt, first, caplog
     frame = pd.DataFrame({"Date": text, "y": [1.0, 2.0]})
     with caplog.at_level("INFO", logger="tsformer"):
         panel = read_panel(frame, Schema(freq="irregular"))
-    assert pd.Timestamp(first) in panel.stamps
+    assert pd.Timestamp(first) in panel.index.stamps
     assert panel.schema.time == "Date"
     assert f"time column 'Date': text as '{spelt}' converted" in caplog.text
-    assert read_panel(frame.set_index("Date"), Schema(freq="irregular")).stamps.equals(panel.stamps)
+    assert read_panel(frame.set_index("Date"), Schema(freq="irregular")).index.stamps.equals(
+        panel.index.stamps
+    )
 
 
 @pytest.mark.parametrize("text", [["04/05/21", "04/06/21"], ["2021/04/01", "2021/05/01"]])
@@ -126,7 +128,7 @@ def test_the_zone_must_be_the_same_kind():
 def test_long_frames_with_text_stamps():
     text = ["2024-01-01", "2024-01-02", "2024-01-03"]
     frame = pd.DataFrame({"unique_id": list("aaabbbccc"), "ds": text * 3, "y": 1.0})
-    assert read_panel(frame).lengths.tolist() == [3, 3, 3]
+    assert read_panel(frame).index.lengths.tolist() == [3, 3, 3]
     frame.loc[7, "ds"] = "2/1/2024"
     with pytest.raises(WrongTime, match="in row 7"):
         read_panel(frame)
@@ -138,12 +140,12 @@ def test_dates_as_objects_are_found_as_the_time():
         when = pd.Series([kind(str(one)) if kind is np.datetime64 else one for one in days])
         panel = read_panel(pd.DataFrame({"when": when, "y": 1.0}))
         assert panel.schema.time == "when"
-        assert panel.stamps[2] == pd.Timestamp("2024-01-03")
+        assert panel.index.stamps[2] == pd.Timestamp("2024-01-03")
     arrow = pytest.importorskip("pyarrow")
     for kind in (arrow.date32(), arrow.date64(), arrow.timestamp("s")):
         when = pd.Series(pd.array(days, dtype=pd.ArrowDtype(kind)))
         panel = read_panel(pd.DataFrame({"when": when, "y": 1.0}))
-        assert panel.stamps.equals(pd.DatetimeIndex(days))
+        assert panel.index.stamps.equals(pd.DatetimeIndex(days))
         assert read_panel(pd.DataFrame({"y": 1.0}, index=pd.Index(when))).n_rows == 3
 
 
@@ -178,13 +180,13 @@ def test_periods_as_text(text, stamps, freq):
     wide = pd.DataFrame({"when": text, "sales": np.arange(float(rows))})
     panel = read_panel(wide)
     assert (panel.schema.time, panel.schema.freq) == ("when", freq)
-    assert panel.stamps.equals(pd.DatetimeIndex(stamps))
-    assert read_panel(wide.set_index("when")).stamps.equals(panel.stamps)
+    assert panel.index.stamps.equals(pd.DatetimeIndex(stamps))
+    assert read_panel(wide.set_index("when")).index.stamps.equals(panel.index.stamps)
     long = pd.concat([wide.assign(shop=shop) for shop in "ab"], ignore_index=True)
     panel = read_panel(long[["shop", "when", "sales"]])
     assert (panel.schema.series, panel.schema.time) == ("shop", "when")
-    assert panel.lengths.tolist() == [rows, rows]
-    assert panel.stamps.equals(pd.DatetimeIndex(stamps * 2))
+    assert panel.index.lengths.tolist() == [rows, rows]
+    assert panel.index.stamps.equals(pd.DatetimeIndex(stamps * 2))
 
 
 def test_quarters_come_back_as_quarters():
@@ -220,13 +222,15 @@ def test_twenty_four_is_midnight_of_the_next_day(style):
     hours = pd.date_range("2018-05-19 21:00", periods=6, freq="h")
     text = hours.strftime(f"{style} %H:%M").tolist()
     text[3] = f"{hours[0].strftime(style)} 24:00"
-    assert read_panel(pd.DataFrame({"when": text, "y": 1.0})).stamps.equals(hours.as_unit("us"))
+    assert read_panel(pd.DataFrame({"when": text, "y": 1.0})).index.stamps.equals(
+        hours.as_unit("us")
+    )
 
 
 def test_utc_after_every_stamp_is_a_zone():
     text = ["2018-05-19 00:00 UTC", "2018-05-19 01:00 UTC", "2018-05-19 02:00 UTC"]
     panel = read_panel(pd.DataFrame({"when": text, "y": 1.0}))
-    assert panel.stamps[1] == pd.Timestamp("2018-05-19 01:00", tz="UTC")
+    assert panel.index.stamps[1] == pd.Timestamp("2018-05-19 01:00", tz="UTC")
 
 
 def test_a_quarter_beside_a_date_is_no_second_time():

@@ -57,10 +57,9 @@ def test_without_validation_the_last_weights_are_kept(train_level, make_data):
 
 
 def test_validation_rows_without_any_observation_choose_nothing(train_level, make_data, panel):
-    target = panel.target.copy()
+    target = panel.target.values.copy()
     target[-20:] = torch.nan
-    fields = {name: getattr(panel, name) for name in panel.__dataclass_fields__}
-    blank = type(panel)(**{**fields, "target": target})
+    blank = panel.with_target(target)
     data = make_data(panel=blank, validation=12)
     module = train_level(level=3.0, epochs=3, patience=1, data=data)
     assert module.best.epoch is None

@@ -62,8 +62,8 @@ def test_training_ends_where_validation_begins(make_data):
 
 def test_scales_come_from_the_training_rows(make_data, panel):
     data = make_data(validation=20)
-    assert data.scales.target.offset[0, 0] == pytest.approx(panel.target[:70].mean())
-    assert data.scales.target.scale[0, 0] == pytest.approx(panel.target[:70].std())
+    assert data.scales.target.offset[0, 0] == pytest.approx(panel.target.values[:70].mean())
+    assert data.scales.target.scale[0, 0] == pytest.approx(panel.target.values[:70].std())
     assert data.validation._target is data.train._target
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader, RandomSampler
 
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Policy, Schema
 from tsformer.reading import read_panel
 from tsformer.windows import PanelScales, WindowDataset, WindowIndex, sizes_of
 
@@ -27,21 +27,23 @@ def whole(windows):
 def sliced(panel, values, batch, begin, end):
     """Rows origin + begin to origin + end of each window, cut out one by one."""
     rows = [
-        values[panel.starts[series] + origin + begin : panel.starts[series] + origin + end]
+        values[
+            panel.index.starts[series] + origin + begin : panel.index.starts[series] + origin + end
+        ]
         for series, origin in zip(batch.series.tolist(), batch.origin.tolist(), strict=True)
     ]
     return np.stack(rows)
 
 
 def scaled(values, scales, panel):
-    series = np.arange(panel.n_series).repeat(panel.lengths)
+    series = np.arange(panel.n_series).repeat(panel.index.lengths)
     return (values - scales.offset[series]) / scales.scale[series]
 
 
 @pytest.mark.parametrize("role", ["target", "past", "known"])
 def test_rows_are_slices_of_the_scaled_panel(full_panel, windows, role):
     batch, scales = whole(windows), PanelScales.fit(full_panel)
-    values = scaled(getattr(full_panel, role), getattr(scales, role), full_panel)
+    values = scaled(full_panel.roles[role].values, getattr(scales, role), full_panel)
     if role == "known":
         values = np.concatenate([full_panel.calendar, values], axis=1)
         found, present = batch.known, batch.known_present
@@ -61,14 +63,14 @@ def test_rows_are_slices_of_the_scaled_panel(full_panel, windows, role):
 def test_codes_are_slices_of_the_panel(full_panel, windows):
     batch = whole(windows)
     np.testing.assert_array_equal(
-        batch.past_codes.numpy(), sliced(full_panel, full_panel.past_codes, batch, -CONTEXT, 0)
+        batch.past_codes.numpy(), sliced(full_panel, full_panel.past.codes, batch, -CONTEXT, 0)
     )
     np.testing.assert_array_equal(
         batch.known_codes.numpy(),
-        sliced(full_panel, full_panel.known_codes, batch, -CONTEXT, HORIZON),
+        sliced(full_panel, full_panel.known.codes, batch, -CONTEXT, HORIZON),
     )
     np.testing.assert_array_equal(
-        batch.static_codes.numpy(), full_panel.static_codes[batch.series.numpy()]
+        batch.static_codes.numpy(), full_panel.static.codes[batch.series.numpy()]
     )
     assert batch.past_codes.dtype == torch.int64
 
@@ -86,21 +88,17 @@ def test_time_is_counted_from_the_origin(windows):
 
 def test_the_horizon_is_never_in_the_context(full_panel, windows):
     batch = whole(windows)
-    target = full_panel.target.copy()
-    changed = Panel(**{**vars_of(full_panel), "target": target})
+    target = full_panel.target.values.copy()
+    changed = full_panel.with_target(target)
     for number in range(len(windows)):
         series, origin = int(batch.series[number]), int(batch.origin[number])
-        target[:] = full_panel.target
-        target[full_panel.starts[series] + origin :] = 1e6
+        target[:] = full_panel.target.values
+        target[full_panel.index.starts[series] + origin :] = 1e6
         other = WindowDataset(
             changed, context=CONTEXT, horizon=HORIZON, scales=PanelScales.fit(full_panel)
         )[number]
         assert torch.equal(other.past_target[0], batch.past_target[number])
         assert not torch.equal(other.future_target[0], batch.future_target[number])
-
-
-def vars_of(panel):
-    return {name: getattr(panel, name) for name in panel.__dataclass_fields__}
 
 
 def test_one_window_is_a_batch_of_one(windows):
@@ -154,7 +152,7 @@ def test_sizes_say_what_the_batch_holds(full_panel, windows):
 
 
 def test_other_windows_share_the_tensors(full_panel, windows):
-    index = WindowIndex.of_rows(full_panel.starts, context=CONTEXT, horizon=HORIZON, begin=8)
+    index = WindowIndex.of_rows(full_panel.index.starts, context=CONTEXT, horizon=HORIZON, begin=8)
     other = windows.at(index)
     assert len(other) < len(windows)
     assert other._target is windows._target
@@ -163,10 +161,10 @@ def test_other_windows_share_the_tensors(full_panel, windows):
 
 def test_scales_come_from_the_rows_before_the_ends(full_panel):
     ends = np.array([6, 5])
-    target = full_panel.target.copy()
-    changed = Panel(**{**vars_of(full_panel), "target": target})
+    target = full_panel.target.values.copy()
+    changed = full_panel.with_target(target)
     for series, end in enumerate(ends):
-        target[full_panel.starts[series] + end : full_panel.starts[series + 1]] = 1e9
+        target[full_panel.index.starts[series] + end : full_panel.index.starts[series + 1]] = 1e9
     before, after = PanelScales.fit(full_panel, ends), PanelScales.fit(changed, ends)
     np.testing.assert_array_equal(before.target.offset, after.target.offset)
     np.testing.assert_array_equal(before.target.scale, after.target.scale)
@@ -183,11 +181,11 @@ def test_scales_follow_series_to_other_places(full_panel):
 
 
 def test_the_panel_is_not_touched(full_panel):
-    before = full_panel.target.copy()
+    before = full_panel.target.values.copy()
     batch = whole(WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON))
     batch.past_target.fill_(7)
     batch.past_codes.fill_(0)
-    np.testing.assert_array_equal(full_panel.target, before)
+    np.testing.assert_array_equal(full_panel.target.values, before)
 
 
 def test_a_stock_loader_works(windows):
@@ -231,14 +229,11 @@ def test_any_windows_in_any_order_are_what_was_asked_for(lengths, context, horiz
     panel = read_panel(np.arange(float(rows))[:, None]) if rows > 1 else None
     if panel is None:
         return
-    panel = Panel(
-        **{
-            **vars_of(panel),
-            "starts": starts.astype(np.int64),
-            "ids": panel.ids[:0].append(type(panel.ids)(range(len(lengths)))),
-            "static": np.zeros((len(lengths), 0)),
-            "static_codes": np.zeros((len(lengths), 0), dtype=np.int64),
-        }
+    ids, starts = pd.RangeIndex(len(lengths)), starts.astype(np.int64)
+    panel = replace(
+        panel,
+        index=replace(panel.index, ids=ids, starts=starts),
+        static=panel.static.blank(len(lengths)),
     )
     ones = PanelScales.fit(panel)
     windows = WindowDataset(panel, context=context, horizon=horizon, scales=ones)
@@ -258,7 +253,7 @@ def test_any_windows_in_any_order_are_what_was_asked_for(lengths, context, horiz
 def test_a_gap_is_not_looked_at(full_panel):
     gap = 3
     windows = WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON, gap=gap)
-    lengths = full_panel.lengths
+    lengths = full_panel.index.lengths
     assert len(windows) == sum(lengths - CONTEXT - gap - HORIZON + 1)
     batch, plain = whole(windows), WindowDataset(full_panel, context=CONTEXT, horizon=HORIZON)
     early = plain.gather(batch.series, batch.origin - gap)
@@ -282,10 +277,10 @@ def test_lags_are_earlier_targets(full_panel):
     assert windows.sizes.known == batch.known.shape[-1] == own + 2 * 2
     assert torch.equal(batch.known[..., :own], before.known)
     scales = PanelScales.fit(full_panel).target
-    values = scaled(full_panel.target, scales, full_panel)
+    values = scaled(full_panel.target.values, scales, full_panel)
     for place, lag in enumerate((2, 5)):
         moved = np.full_like(values, np.nan)
-        for first, last in zip(full_panel.starts, full_panel.starts[1:], strict=False):
+        for first, last in zip(full_panel.index.starts, full_panel.index.starts[1:], strict=False):
             moved[first + lag : last] = values[first : last - lag]
         expected = sliced(full_panel, moved, batch, -CONTEXT, HORIZON)
         columns = slice(own + 2 * place, own + 2 * place + 2)

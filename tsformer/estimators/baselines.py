@@ -58,7 +58,9 @@ class SeasonalNaive(PanelForecaster):
     def _fit(self, panel: Panel) -> None:
         self.season_length_ = usable_season(panel, self.season_length)
         seasons = -(-(self.gap_ + self.horizon_) // self.season_length_)
-        self._residuals = _residual_quantiles(panel, panel.lengths, self.season_length_, seasons)
+        self._residuals = _residual_quantiles(
+            panel, panel.index.lengths, self.season_length_, seasons
+        )
         rows = self.season_length_ * (seasons + 1)
         self._tail = panel.tail(max(rows, _rows_to_every_phase(panel, self.season_length_)))
 
@@ -68,7 +70,7 @@ class SeasonalNaive(PanelForecaster):
         seasons = self._residuals.shape[1]
         residuals = _matched(
             self._residuals,
-            self._tail.ids.get_indexer(panel.ids),
+            self._tail.index.ids.get_indexer(panel.index.ids),
             lambda: _residual_quantiles(panel, ends, season, seasons),
         )
         gap, steps = self.gap_, self.gap_ + self.horizon_
@@ -115,7 +117,7 @@ class Drift(PanelForecaster):
     )
 
     def _fit(self, panel: Panel) -> None:
-        self._residuals = _residual_quantiles(panel, panel.lengths, 1, 1)
+        self._residuals = _residual_quantiles(panel, panel.index.lengths, 1, 1)
         # the line needs the first value: the whole history is what is needed to go on
         self._tail = panel
 
@@ -124,7 +126,7 @@ class Drift(PanelForecaster):
         first_row, first = _first_observed(panel)
         residuals = _matched(
             self._residuals,
-            self._tail.ids.get_indexer(panel.ids),
+            self._tail.index.ids.get_indexer(panel.index.ids),
             lambda: _residual_quantiles(panel, ends, 1, 1),
         )
         gap = self.gap_
@@ -134,7 +136,7 @@ class Drift(PanelForecaster):
             series: Integers, origins: Integers, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             origins = origins - gap
-            last = history[panel.starts[series] + origins - 1]
+            last = history[panel.index.starts[series] + origins - 1]
             span = np.maximum(origins[:, None] - 1 - first_row[series], 1)
             slope = np.where(span > 0, (last - first[series]) / span, 0.0)
             point = last[:, None] + steps[:, None] * slope[:, None]
@@ -148,11 +150,11 @@ class Drift(PanelForecaster):
 
 def _rows_to_every_phase(panel: Panel, season: int) -> int:
     """Rows from the end that hold the latest value at each phase, however long ago it was."""
-    observed = ~np.isnan(panel.target)
+    observed = ~np.isnan(panel.target.values)
     if observed.all():
         return 0
-    series = np.arange(panel.n_series).repeat(panel.lengths)
-    back = panel.starts[series + 1] - np.arange(panel.n_rows)
+    series = panel.index.owner
+    back = panel.index.starts[series + 1] - np.arange(panel.n_rows)
     latest = pd.DataFrame(np.where(observed, back[:, None], np.inf))
     needed = latest.groupby([series, back % season]).min().to_numpy()
     return int(needed[np.isfinite(needed)].max(initial=0))
@@ -168,19 +170,18 @@ def _residual_quantiles(
     ndarray
         (series, seasons, target, level) at ``_LEVELS``; 0 where nothing was observed.
     """
-    series = np.arange(panel.n_series).repeat(panel.lengths)
-    row = np.arange(panel.n_rows) - panel.starts[series]
-    found = np.zeros((panel.n_series, seasons, panel.target.shape[1], len(_LEVELS)))
+    outside = ~panel.index.before(ends)
+    found = np.zeros((panel.n_series, seasons, panel.target.values.shape[1], len(_LEVELS)))
     for ahead in range(1, seasons + 1):
         lag = ahead * season
         if lag >= panel.n_rows:
             found[:, ahead - 1] = found[:, ahead - 2] if ahead > 1 else 0.0
             continue
-        error = np.full_like(panel.target, np.nan)
-        error[lag:] = panel.target[lag:] - panel.target[:-lag]
-        error[(row < lag) | (row >= ends[series])] = np.nan
+        error = np.full_like(panel.target.values, np.nan)
+        error[lag:] = panel.target.values[lag:] - panel.target.values[:-lag]
+        error[(panel.index.within < lag) | outside] = np.nan
         for position in range(panel.n_series):
-            own = error[panel.starts[position] : panel.starts[position + 1]]
+            own = error[panel.index.starts[position] : panel.index.starts[position + 1]]
             for target in range(own.shape[1]):
                 kept = own[~np.isnan(own[:, target]), target]
                 if len(kept):
@@ -209,11 +210,11 @@ def _at_levels(quantiles: Floats, levels: tuple[float, ...]) -> Floats:
 
 def _first_observed(panel: Panel) -> tuple[Integers, Floats]:
     """Row within its series and value of each first observation: (series, target) both."""
-    target = pd.DataFrame(panel.target)
-    series = np.arange(panel.n_series).repeat(panel.lengths)
-    first = target.groupby(series).bfill().to_numpy()[panel.starts[:-1]]
-    missing = np.isnan(panel.target)
+    target = pd.DataFrame(panel.target.values)
+    series = panel.index.owner
+    first = target.groupby(series).bfill().to_numpy()[panel.index.starts[:-1]]
+    missing = np.isnan(panel.target.values)
     # rows before the first observation are the ones still missing after filling forward
     leading = target.groupby(series).ffill().isna().to_numpy() & missing
-    counts = np.add.reduceat(leading.astype(np.int64), panel.starts[:-1], axis=0)
+    counts = np.add.reduceat(leading.astype(np.int64), panel.index.starts[:-1], axis=0)
     return counts, np.nan_to_num(first, nan=0.0)

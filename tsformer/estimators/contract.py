@@ -23,8 +23,7 @@ from tsformer.estimators.learning import Learner
 from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, Schema
-from tsformer.panels.naming import in_series
-from tsformer.panels.ragged import row_within_series
+from tsformer.panels.index import row_within_series
 from tsformer.panels.seasons import with_seasons
 from tsformer.reading import extended, future_frame, read_panel
 from tsformer.reading.tables import as_pandas, refuse_unknown
@@ -90,7 +89,7 @@ class PanelForecaster(Learner, ABC):
         panel = with_seasons(fitted._enter(data))
         fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
         fitted._fit(panel)
-        fitted.cutoff_ = panel.stamps.max()
+        fitted.cutoff_ = panel.index.stamps.max()
         return self._adopt(fitted)
 
     def predict(
@@ -136,16 +135,16 @@ class PanelForecaster(Learner, ABC):
         panel = self._at_origin(history)
         room = extended(panel, steps, future)
         series = np.arange(panel.n_series, dtype=np.int64)
-        parts = list(self.forecast(room, series, panel.lengths, horizon=steps, levels=levels))
+        parts = list(self.forecast(room, series, panel.index.lengths, horizon=steps, levels=levels))
         for part in parts:
             refuse_nonfinite(room, part)
         point = np.concatenate([part.point for part in parts])
         spread = np.concatenate([part.quantiles for part in parts])
         if panel.layout.array:
             return spread[0] if quantiles is not None else point[0]
-        names = forecast_columns(panel.target_names, levels)
+        names = forecast_columns(panel.target.names, levels)
         values = np.concatenate([point[..., None], spread], axis=-1).reshape(*point.shape[:2], -1)
-        return panel.frame_of(values, names, stamps=panel.future_stamps(steps))
+        return panel.frame_of(values, names, stamps=panel.index.future_stamps(steps))
 
     def make_future_frame(self, history: Any = None, *, horizon: int | None = None) -> pd.DataFrame:
         """The rows that ``predict`` forecasts, with their known covariates left to be filled in.
@@ -188,17 +187,17 @@ class PanelForecaster(Learner, ABC):
         check_is_fitted(self)
         self.warn_of_look_ahead()
         panel = self.read(data)
-        seen = panel.count_through(self.cutoff_)
-        last = panel.lengths - self.horizon_
+        seen = panel.index.count_through(self.cutoff_)
+        last = panel.index.lengths - self.horizon_
         # behind the gap, which fit has seen, if that leaves a horizon
         behind = np.minimum(seen + self.gap_, np.maximum(seen, last))
-        first = np.where(seen < panel.lengths, behind, last)
+        first = np.where(seen < panel.index.lengths, behind, last)
         # origins with a full horizon; at least the first, whose end may be missing
-        counts = np.maximum(panel.lengths - self.horizon_ - first + 1, 1)
+        counts = np.maximum(panel.index.lengths - self.horizon_ - first + 1, 1)
         if (first < self.reach_).any():
             at = int(np.argmin(first))
             raise SeriesTooShort(
-                f"there are {panel.lengths[at]} rows{in_series(panel, at)}: nothing is left to "
+                f"there are {panel.index.lengths[at]} rows{panel.index.of(at)}: nothing is left to "
                 f"forecast horizon {self.horizon_} from. Give more rows before them."
             )
         series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
@@ -259,11 +258,11 @@ class PanelForecaster(Learner, ABC):
             return
         if (origins < 1 + self.gap_).any():
             raise SeriesTooShort("there is nothing to forecast from before the first row")
-        beyond = int((origins + self.horizon_ - panel.lengths[series]).max())
+        beyond = int((origins + self.horizon_ - panel.index.lengths[series]).max())
         room = _with_blank_rows(panel, beyond)
         # what a new series is scaled by: nothing after the first origin in it
         ends = np.full(panel.n_series, -1, dtype=np.int64)
-        ends[series] = panel.lengths[series]
+        ends[series] = panel.index.lengths[series]
         np.minimum.at(ends, series, origins - self.gap_)
         forecast = self._forecasting(room, ends)
         for begin in range(0, len(series), _CHUNK):

@@ -23,9 +23,9 @@ def default_context(panel: Panel, horizon: int, *, short: str = "error") -> int:
     found = seasons(panel)
     season = found[0]
     wanted = max(2 * season, found[-1], 2 * horizon, 16)
-    if isinstance(panel.freq, pd.offsets.Tick) and season > 1:
+    if isinstance(panel.index.freq, pd.offsets.Tick) and season > 1:
         wanted = max(wanted, 7 * season)
-    median, shortest = int(pd.Series(panel.lengths).median()), int(panel.lengths.min())
+    median, shortest = int(pd.Series(panel.index.lengths).median()), int(panel.index.lengths.min())
     validation = max(horizon, -(-median // 5))
     room = (median - validation - horizon) // 2
     if short == "error":
@@ -35,5 +35,5 @@ def default_context(panel: Panel, horizon: int, *, short: str = "error") -> int:
 
 def default_model(panel: Panel, context: int, horizon: int) -> Architecture:
     """A ridge regression for little data, an Informer for more."""
-    windows = int((panel.lengths - context - horizon + 1).clip(min=0).sum())
+    windows = int((panel.index.lengths - context - horizon + 1).clip(min=0).sum())
     return Linear() if windows < _FEW_WINDOWS else Informer()

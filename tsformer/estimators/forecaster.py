@@ -176,12 +176,12 @@ class Forecaster(PanelForecaster):
         panel, self.short_ = without_short(panel, self.context_, ahead, memory=memory)
         self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
         late = self.schema_.late or {}
-        past = (*panel.names("past"), *panel.code_names("past"))
+        past = (*panel.past.names, *panel.past.coded)
         self.edges_ = tuple(late.get(name, 0) for name in past)
         if any(self.edges_):
             log.info("rows that past covariates are late, hidden in training: %s", late)
         rows = self._validation_rows(panel)
-        self.transforms_ = fit_all(transforms, panel, panel.lengths - rows)
+        self.transforms_ = fit_all(transforms, panel, panel.index.lengths - rows)
         self._tail = panel.tail(self._kept_rows(panel))
         data = self._windows(panel, rows)
         if len(data.validation) == 0:
@@ -200,8 +200,10 @@ class Forecaster(PanelForecaster):
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""
         memory = self._memory
-        if memory and np.isnan(panel.target).any():
-            return int(panel.lengths.max())  # a missing value is replaced by one of any earlier row
+        if memory and np.isnan(panel.target.values).any():
+            return int(
+                panel.index.lengths.max()
+            )  # a missing value is replaced by one of any earlier row
         back = max(self.lags_, default=0) + memory
         return max(self.context_ + back, usable_season(panel))
 
@@ -258,8 +260,8 @@ class Forecaster(PanelForecaster):
         network, scales, fitted = self.network_, self.scales_, self.transforms_
         same = {"epochs": self.best_epoch_, "callbacks": (), "validation": None}
         again = Training(**{**self._settings.get_params(deep=False), **same})
-        self.transforms_ = fit_all(transforms, panel, panel.lengths)
-        data = self._windows(panel, np.zeros_like(panel.lengths))
+        self.transforms_ = fit_all(transforms, panel, panel.index.lengths)
+        data = self._windows(panel, np.zeros_like(panel.index.lengths))
         rest = budget.rest()
         self._train(data, again, rest, like=self.network_)
         if rest.notes:
@@ -277,7 +279,7 @@ class Forecaster(PanelForecaster):
         if isinstance(validation, pd.DataFrame):
             return rows_joined(validation, panel)
         return validation_rows(
-            panel.lengths,
+            panel.index.lengths,
             validation,
             context=self.context_,
             horizon=self.horizon_,
@@ -340,7 +342,7 @@ class Forecaster(PanelForecaster):
 
     def _scales_of(self, panel: Panel, ends: Integers) -> PanelScales:
         """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far."""
-        places = self._tail.ids.get_indexer(panel.ids).astype(np.int64)
+        places = self._tail.index.ids.get_indexer(panel.index.ids).astype(np.int64)
         return scales_at(places, self.scales_, panel, ends, column_scales(self.scaling_))
 
 

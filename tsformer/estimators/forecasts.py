@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from tsformer.errors import ForecastError, ParameterError
 from tsformer.panels import Panel
-from tsformer.panels.naming import in_series
 
 __all__ = ["Forecasts", "checked_levels", "forecast_columns", "refuse_nonfinite", "windows_of"]
 
@@ -38,9 +37,9 @@ class Forecasts:
 
 def windows_of(panel: Panel, series: Integers, origins: Integers, horizon: int) -> Floats:
     """The true targets (n, horizon, target) after each origin; NaN where there are none."""
-    rows = (panel.starts[series] + origins)[:, None] + np.arange(horizon)
-    inside = rows < panel.starts[series + 1][:, None]
-    found = panel.target[np.minimum(rows, panel.n_rows - 1)]
+    rows = (panel.index.starts[series] + origins)[:, None] + np.arange(horizon)
+    inside = rows < panel.index.starts[series + 1][:, None]
+    found = panel.target.values[np.minimum(rows, panel.n_rows - 1)]
     return np.where(inside[..., None], found, np.nan)
 
 
@@ -78,9 +77,9 @@ def refuse_nonfinite(
     if bad.any():
         window, step, target = (int(place) for place in np.argwhere(bad)[0])
         series = int(made.series[window])
-        stamp = panel.stamps[int(panel.starts[series] + made.origin[window])]
+        stamp = panel.index.stamps[int(panel.index.starts[series] + made.origin[window])]
         raise ForecastError(
-            f"{whose} of column {panel.target_names[target]!r}{in_series(panel, series)} is not"
+            f"{whose} of column {panel.target.names[target]!r}{panel.index.of(series)} is not"
             f" finite from step {step + 1} on ({int(bad.sum())} such values); it begins at {stamp}."
             " Look for extreme values in the last rows, or fit again with a smaller learning rate."
         )

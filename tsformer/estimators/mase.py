@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from tsformer.estimators.naive import season_of
 from tsformer.panels import Panel
-from tsformer.panels.ragged import row_within_series
 
 __all__ = ["naive_scale", "scaled_error"]
 
@@ -48,7 +47,7 @@ def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> F
     >>> naive_scale(panel, ends=np.array([2]), season=2).tolist()  # too short for the season
     [[3.0]]
     """
-    rounding = _ROUNDING * _mean_by_series(panel, np.abs(panel.target), ends)
+    rounding = _ROUNDING * _mean_by_series(panel, np.abs(panel.target.values), ends)
     step = _persistence_error(panel, 1, ends)
     step = np.where(step > np.nan_to_num(rounding), step, np.nan)
     length = season_of(panel, season, ends=np.asarray(ends))
@@ -74,16 +73,16 @@ def scaled_error(truth: Floats, point: Floats, unit: Floats) -> Floats:
 
 def _persistence_error(panel: Panel, lag: int, ends: Integers) -> Floats:
     """(series, target) mean of ``|y(t) - y(t - lag)|`` over the first rows of each series."""
-    change = np.full_like(panel.target, np.nan)
-    change[lag:] = np.abs(panel.target[lag:] - panel.target[:-lag])
-    change[row_within_series(panel.lengths) < lag] = np.nan
+    change = np.full_like(panel.target.values, np.nan)
+    change[lag:] = np.abs(panel.target.values[lag:] - panel.target.values[:-lag])
+    change[panel.index.within < lag] = np.nan
     return _mean_by_series(panel, change, ends)
 
 
 def _mean_by_series(panel: Panel, values: Floats, ends: Integers) -> Floats:
     """(series, column) means of what is there in the first rows of each series; NaN of nothing."""
-    series = np.arange(panel.n_series).repeat(panel.lengths)
-    seen = row_within_series(panel.lengths) < np.asarray(ends)[series]
+    series = panel.index.owner
+    seen = panel.index.before(ends)
     present = ~np.isnan(values) & seen[:, None]
     total, count = np.zeros((2, panel.n_series, values.shape[1]))
     np.add.at(total, series, np.where(present, values, 0.0))

@@ -5,7 +5,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tsformer.panels import Panel
-from tsformer.panels.ragged import row_within_series
 from tsformer.panels.seasons import main_season
 
 __all__ = ["season_of", "seasonal_history", "seasonal_naive", "usable_season"]
@@ -22,7 +21,7 @@ def season_of(panel: Panel, season: int | None = None, *, ends: Integers | None 
 def usable_season(panel: Panel, season: int | None = None, *, ends: Integers | None = None) -> int:
     """Steps in a season: as given, or the main one; 1 where the longest series has not two."""
     length = season_of(panel, season, ends=ends)
-    return length if season is not None or 2 * length <= panel.lengths.max() else 1
+    return length if season is not None or 2 * length <= panel.index.lengths.max() else 1
 
 
 def seasonal_history(panel: Panel, season: int) -> Floats:
@@ -31,11 +30,10 @@ def seasonal_history(panel: Panel, season: int) -> Floats:
     What was never observed at a phase takes the latest value observed at all; before the first
     observation it stays NaN. A row never depends on a later one.
     """
-    if not np.isnan(panel.target).any():
-        return panel.target
-    series = np.arange(panel.n_series).repeat(panel.lengths)
-    phase = row_within_series(panel.lengths) % season
-    target = pd.DataFrame(panel.target)
+    if not np.isnan(panel.target.values).any():
+        return panel.target.values
+    series, phase = panel.index.owner, panel.index.within % season
+    target = pd.DataFrame(panel.target.values)
     filled = target.groupby([series, phase]).ffill()
     return filled.fillna(target.groupby(series).ffill()).to_numpy()
 
@@ -67,5 +65,5 @@ def seasonal_naive(
     back = season * (steps // season + 1)
     row = origins[:, None] + steps - back
     row = np.where(row >= 0, row, origins[:, None] - 1)
-    found: Floats = history[panel.starts[series][:, None] + np.maximum(row, 0)]
+    found: Floats = history[panel.index.starts[series][:, None] + np.maximum(row, 0)]
     return found

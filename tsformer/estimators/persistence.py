@@ -25,6 +25,8 @@ from tsformer import heads, models, panels
 from tsformer.errors import ModelFileError
 from tsformer.models import Network
 from tsformer.panels import Panel, Policy, Scales, Schema
+from tsformer.panels.columns import Columns
+from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout
 from tsformer.params import Params
 from tsformer.time.freq import as_freq, name_of
@@ -33,7 +35,7 @@ from tsformer.windows import PanelScales, sizes_of
 
 __all__ = ["load", "savable", "save_forecaster"]
 
-_FORMAT = 1
+_FORMAT = 2
 _KEY = "tsformer"
 _SUM = "sha256"
 
@@ -50,7 +52,7 @@ def _values() -> dict[str, type[Any]]:
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
         *_parts(panels, panels.Transform),
-        *(Policy, Schema, Training, Layout, Panel, PanelScales, Scales),
+        *(Policy, Schema, Training, Layout, Columns, Panel, PanelIndex, PanelScales, Scales),
     )
     return {kind.__name__: kind for kind in parts}
 
@@ -124,6 +126,8 @@ def load(path: str | Path) -> Any:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if document["format"] > _FORMAT:
             raise ModelFileError(f"{path} was written by a newer tsformer; upgrade to read it")
+        if document["format"] < _FORMAT:
+            raise ModelFileError(f"{path} was written by an older tsformer; fit and save it again")
         if metadata.get(_SUM) != _checksum(metadata[_KEY], tensors):
             raise ModelFileError(f"{path} is damaged: its checksum does not fit what it holds")
         forecaster = _FORECASTERS[document["estimator"]](**_decoded(document["params"], tensors))

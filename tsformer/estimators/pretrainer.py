@@ -213,7 +213,7 @@ class MaskedPretrainer(Learner):
         return self._adopt(fitted)
 
     def _learn(self, panel: Panel, budget: Budget) -> None:
-        self.schema_, self.cutoff_ = panel.schema, panel.stamps.max()
+        self.schema_, self.cutoff_ = panel.schema, panel.index.stamps.max()
         self.head_ = copy.deepcopy(self.head) or Quantiles()
         self.context_ = self.context or default_context(panel, self.horizon)
         self.model_ = copy.deepcopy(self.model) or MaskedTransformer()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from tsformer.cures import warn
 from tsformer.errors import SeriesLeftOut, SeriesTooShort
 from tsformer.panels import Panel
-from tsformer.panels.naming import in_series, shown
+from tsformer.panels.index import shown
 
 __all__ = ["long_enough", "padded", "without_short"]
 
@@ -39,26 +39,26 @@ def without_short(
         Naming the first short series, if the policy refuses them or none is left.
     """
     needed = max(context + ahead, memory)
-    short = panel.lengths < needed
+    short = panel.index.lengths < needed
     how = panel.policy.short
     report = pd.DataFrame(
         {
-            "series": panel.ids[short].to_numpy(),
-            "rows": panel.lengths[short],
+            "series": panel.index.ids[short].to_numpy(),
+            "rows": panel.index.lengths[short],
             "needed": np.full(int(short.sum()), needed),
             "done": pd.Series(np.full(int(short.sum()), _DONE.get(how, how)), dtype="str"),
         }
     )
     if not short.any():
         return panel, report
-    forgetful = panel.lengths < memory
+    forgetful = panel.index.lengths < memory
     if forgetful.any() and how != "drop":
         raise SeriesTooShort(
             _found(panel, forgetful, "what transforms look back at", memory)
             + ' Take a shorter lag, or leave such series out: policy=Policy(short="drop").'
         )
     if how == "pad":
-        return panel.pad(np.maximum(needed - panel.lengths, 0)), report
+        return panel.pad(np.maximum(needed - panel.index.lengths, 0)), report
     if how == "drop" and not short.all():
         _warn_left_out(panel, short, needed, "left out", "; short_ lists them")
         return panel.select(~short), report
@@ -67,7 +67,7 @@ def without_short(
 
 def long_enough(panel: Panel, context: int) -> Panel:
     """The series that can be forecast from their end: all, unless the policy drops short ones."""
-    short = panel.lengths < context
+    short = panel.index.lengths < context
     if not short.any() or panel.policy.short != "drop":
         return panel
     if short.all():
@@ -103,7 +103,7 @@ def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
         added = context - int(ends[short].min())
         return panel.pad(added), added
     first = int(np.argmax(short))
-    who = in_series(panel, first).removeprefix(" of ") or "the series"
+    who = panel.index.of(first).removeprefix(" of ") or "the series"
     raise SeriesTooShort(
         f"{who} has {ends[first]} rows before the forecast, the context "
         f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too "
@@ -137,7 +137,7 @@ def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> 
 
 
 def _found(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
-    rows = int(panel.lengths[int(np.argmax(short))])
+    rows = int(panel.index.lengths[int(np.argmax(short))])
     if panel.n_series == 1:
         return f"the series has {rows} rows; {what} need {needed}."
     return (
@@ -147,4 +147,4 @@ def _found(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> st
 
 
 def _name(panel: Panel, short: NDArray[np.bool_]) -> str:
-    return shown(panel.ids[int(np.argmax(short))])
+    return shown(panel.index.ids[int(np.argmax(short))])

@@ -40,7 +40,7 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     season, gap = usable_season(panel, ends=ends), fitted.gap_
     history = seasonal_history(panel, season)
     units = naive_scale(panel, ends=ends)
-    exact = _ROUNDING * Scales.fit(panel.target, panel.starts, ends).scale / units
+    exact = _ROUNDING * Scales.fit(panel.target.values, panel.index.starts, ends).scale / units
     own, naive, rounding = 0.0, 0.0, 0.0
     for part in fitted.forecast(panel, series[reached], origins[reached]):
         repeated = seasonal_naive(

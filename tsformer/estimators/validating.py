@@ -25,6 +25,8 @@ def rows_joined(validation: pd.DataFrame, panel: Panel) -> NDArray[np.int64]:
     """(series,) how many of the latest rows of a panel are those of the validation frame."""
     added = read_panel(validation, panel.schema, panel.policy, like=panel)
     rows = np.zeros(panel.n_series, dtype=np.int64)
-    places = panel.ids.get_indexer(added.ids)  # -1 for a series that was left out as too short
-    rows[places[places >= 0]] = added.lengths[places >= 0]
+    places = panel.index.ids.get_indexer(
+        added.index.ids
+    )  # -1 for a series that was left out as too short
+    rows[places[places >= 0]] = added.index.lengths[places >= 0]
     return rows

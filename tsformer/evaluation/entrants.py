@@ -75,15 +75,19 @@ def read_sources(entrants: dict[str, PanelForecaster], data: Any) -> dict[str, S
 
 
 def _refuse_unlike(first: str, panel: Panel, name: str, other: Panel) -> None:
-    if panel.target_names != other.target_names:
+    if panel.target.names != other.target.names:
         raise ParameterError(
-            f"{first!r} forecasts {panel.target_names}, {name!r} {other.target_names}: only "
+            f"{first!r} forecasts {panel.target.names}, {name!r} {other.target.names}: only "
             "forecasts of the same targets can be compared"
         )
-    same = panel.n_rows == other.n_rows and np.array_equal(panel.starts, other.starts)
-    if not same or not panel.ids.equals(other.ids) or not panel.stamps.equals(other.stamps):
+    same = panel.n_rows == other.n_rows and np.array_equal(panel.index.starts, other.index.starts)
+    if (
+        not same
+        or not panel.index.ids.equals(other.index.ids)
+        or not panel.index.stamps.equals(other.index.stamps)
+    ):
         raise ParameterError(f"{first!r} and {name!r} read different series or rows of the data")
-    if not np.array_equal(np.isnan(panel.target), np.isnan(other.target)):
+    if not np.array_equal(np.isnan(panel.target.values), np.isnan(other.target.values)):
         raise ParameterError(
             f"{first!r} and {name!r} leave out different rows: give both the same"
             " Policy(ignore=...), so that they are scored on the same truth"

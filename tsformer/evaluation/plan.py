@@ -45,8 +45,8 @@ class Source:
     def head(self, ends: Ints) -> Any:
         """The caller's rows among the first ``ends`` (series,) rows of each series."""
         panel = self.panel
-        whole = ends >= panel.lengths
-        first_out = panel.stamps.take(np.where(whole, 0, panel.starts[:-1] + ends))
+        whole = ends >= panel.index.lengths
+        first_out = panel.index.stamps.take(np.where(whole, 0, panel.index.starts[:-1] + ends))
         early = np.asarray(self._stamps < first_out.take(self._series))
         rows = np.flatnonzero(early | whole[self._series])
         return self.data.iloc[rows] if isinstance(self.data, pd.DataFrame) else self.data[rows]
@@ -178,18 +178,20 @@ def make_plan(
 
 def _rolling(panel: Panel, split: RollingOrigin, *, refit: bool) -> Plan:
     """One forecast of each series a fold, cut at one moment for all of them."""
-    stamps = panel.stamps.unique().sort_values()
+    stamps = panel.index.stamps.unique().sort_values()
     cuts = split.origins(stamps)
     blocks: list[Block] = []
     skips: list[Skip] = []
     for fold, (train_end, origin) in enumerate(cuts):
-        rows = panel.count_before(stamps[origin])
+        rows = panel.index.count_before(stamps[origin])
         # in stamps of all series, and in rows of each where their stamps differ
-        ends = np.minimum(panel.count_before(stamps[train_end]), np.maximum(rows - split.gap, 0))
-        usable = np.flatnonzero((rows > 0) & (rows < panel.lengths))
+        ends = np.minimum(
+            panel.index.count_before(stamps[train_end]), np.maximum(rows - split.gap, 0)
+        )
+        usable = np.flatnonzero((rows > 0) & (rows < panel.index.lengths))
         for series in np.flatnonzero(rows == 0):
             skips.append(Skip(fold, int(series), 1, "no row before the origin"))
-        for series in np.flatnonzero(rows >= panel.lengths):
+        for series in np.flatnonzero(rows >= panel.index.lengths):
             skips.append(Skip(fold, int(series), 1, "no row from the origin on"))
         folds = np.full(len(usable), fold, np.int64)
         blocks.append(Block(ends, ends, usable, rows[usable], folds))
@@ -212,7 +214,7 @@ def _rolling(panel: Panel, split: RollingOrigin, *, refit: bool) -> Plan:
 
 def _holdout(panel: Panel, split: Holdout, *, horizon: int, step: int, lead: int) -> Plan:
     """Every window whose forecast lies wholly in the test rows, and was due after the fit."""
-    shortest = int(panel.lengths.min())
+    shortest = int(panel.index.lengths.min())
     _, border, end = split.borders(shortest)
     if lead + horizon > split.test:
         raise ParameterError(
@@ -229,12 +231,12 @@ def _holdout(panel: Panel, split: Holdout, *, horizon: int, step: int, lead: int
         origins=np.tile(own, panel.n_series),
         folds=np.zeros(len(series), np.int64),
     )
-    last = panel.stamps.take(panel.starts[:-1] + border - 1).max()
+    last = panel.index.stamps.take(panel.index.starts[:-1] + border - 1).max()
     every = "every window" if step == 1 else f"an origin every {step} rows"
     return Plan(
         blocks=[block],
         horizon=horizon,
-        cutoffs=panel.stamps[panel.stamps == last][:1],
+        cutoffs=panel.index.stamps[panel.index.stamps == last][:1],
         skips=[],
         says=f"holdout of {split.test} rows, {every}",
         validation=split.validation,

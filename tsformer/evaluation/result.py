@@ -118,7 +118,7 @@ class Backtest:
         Columns ``forecaster, fold, cutoff, target`` and one a metric; NaN where nothing was
         observed. A ``Holdout`` is one fold.
         """
-        targets = self._panel.target_names
+        targets = self._panel.target.names
         folds = np.arange(len(self._cutoffs)).repeat(len(targets))
         tables = []
         for name, totals in self._totals.items():
@@ -180,8 +180,8 @@ class Backtest:
         kept = self._all_kept()
         if folds < 1:
             raise ParameterError(f"folds={folds}: must be at least 1")
-        if target is not None and target not in self._panel.target_names:
-            names = ", ".join(map(repr, self._panel.target_names))
+        if target is not None and target not in self._panel.target.names:
+            names = ", ".join(map(repr, self._panel.target.names))
             raise ParameterError(f"there is no target {target!r}; targets are {names}")
         parts = next(iter(kept.values()))
         place = int(parts[0].series[0]) if series is None else self._place(series)
@@ -196,18 +196,18 @@ class Backtest:
             for part in parts
         ]
         table = pd.concat(tables, ignore_index=True)
-        wanted = self._panel.target_names[0] if target is None else target
+        wanted = self._panel.target.names[0] if target is None else target
         return table[table["target"] == wanted].reset_index(drop=True)
 
     def history(self, *, series: Any, target: str, until: Any, rows: int) -> "pd.Series[float]":
         """The last rows of a series up to a stamp, that one included."""
         panel, place = self._panel, self._place(series)
-        start, end = int(panel.starts[place]), int(panel.starts[place + 1])
-        stamps = self._shown(panel.stamps[start:end])
+        start, end = int(panel.index.starts[place]), int(panel.index.starts[place + 1])
+        stamps = self._shown(panel.index.stamps[start:end])
         stop = start + int((stamps <= until).sum())
         own = slice(max(start, stop - rows), stop)
-        values = panel.target[own, panel.target_names.index(target)]
-        return pd.Series(values, index=self._shown(panel.stamps[own]), name=target)
+        values = panel.target.values[own, panel.target.names.index(target)]
+        return pd.Series(values, index=self._shown(panel.index.stamps[own]), name=target)
 
     def plot(self, series: Any = None, target: str | None = None, *, folds: int = 3) -> "Figure":
         """Draw forecasts beside what came, a picture for each of a few origins.
@@ -236,22 +236,22 @@ class Backtest:
         return self._kept
 
     def _place(self, series: Any) -> int:
-        places = self._panel.ids.get_indexer(pd.Index([series]))
+        places = self._panel.index.ids.get_indexer(pd.Index([series]))
         if places[0] < 0:
-            known = ", ".join(map(repr, self._panel.ids[:5].tolist()))
+            known = ", ".join(map(repr, self._panel.index.ids[:5].tolist()))
             raise ParameterError(f"there is no series {series!r}; they begin with {known}")
         return int(places[0])
 
     def _table(self, name: str, part: Forecasts) -> pd.DataFrame:
-        panel, horizon, targets = self._panel, self.horizon, self._panel.target_names
+        panel, horizon, targets = self._panel, self.horizon, self._panel.target.names
         rows = len(part.series)
-        last = panel.stamps.take(panel.starts[part.series] + part.origin - 1)
+        last = panel.index.stamps.take(panel.index.starts[part.series] + part.origin - 1)
         per_window = np.arange(rows).repeat(horizon * len(targets))
         per_step = np.arange(rows * horizon).repeat(len(targets))
         columns = {
             "forecaster": np.full(len(per_step), name, dtype=object),
             "cutoff": self._shown(last).take(per_window),
-            "series": panel.ids.take(part.series).take(per_window),
+            "series": panel.index.ids.take(part.series).take(per_window),
             "time": self._shown(self._times(part, last)).take(per_step),
             "step": np.tile(np.arange(1, horizon + 1).repeat(len(targets)), rows),
             "target": np.tile(np.asarray(targets, dtype=object), rows * horizon),
@@ -265,11 +265,11 @@ class Backtest:
 
     def _times(self, part: Forecasts, last: pd.Index) -> pd.Index:
         panel = self._panel
-        rows = (panel.starts[part.series] + part.origin)[:, None] + np.arange(self.horizon)
-        if (rows < panel.starts[part.series + 1][:, None]).all():
-            return panel.stamps.take(rows.ravel())
+        rows = (panel.index.starts[part.series] + part.origin)[:, None] + np.arange(self.horizon)
+        if (rows < panel.index.starts[part.series + 1][:, None]).all():
+            return panel.index.stamps.take(rows.ravel())
         steps = np.tile(np.arange(1, self.horizon + 1, dtype=np.int64), len(last))
-        return advance(last.repeat(self.horizon), steps, panel.freq)
+        return advance(last.repeat(self.horizon), steps, panel.index.freq)
 
     def _shown(self, stamps: pd.Index) -> pd.Index:
         """Stamps as the caller has them."""

@@ -150,7 +150,7 @@ class _Run:
     scored: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        targets = len(self.panel.target_names)
+        targets = len(self.panel.target.names)
         size = {"folds": len(self.plan.cutoffs), "targets": targets, "horizon": self.plan.horizon}
         self.totals = {name: Totals(self.metrics, **size) for name in self.entrants}
         self.skips = list(self.plan.skips)
@@ -256,17 +256,19 @@ def _units(panel: Panel, block: Block) -> tuple[Floats, Floats]:
     """(series, target) errors of persistence, and standard deviations, of training rows."""
     ends = block.unit_ends.copy()
     # a series that begins after training: what lies before its first origin
-    first = panel.lengths.copy()
+    first = panel.index.lengths.copy()
     np.minimum.at(first, block.series, block.origins)
     ends = np.where(ends > 0, ends, first)
-    return naive_scale(panel, ends=ends), Scales.fit(panel.target, panel.starts, ends).scale
+    return naive_scale(panel, ends=ends), Scales.fit(
+        panel.target.values, panel.index.starts, ends
+    ).scale
 
 
 def _first_observed(panel: Panel) -> Ints:
     """(series, target) row of the first observation."""
-    row = np.arange(panel.n_rows) - panel.starts[:-1].repeat(panel.lengths)
-    seen = np.where(np.isnan(panel.target), np.iinfo(np.int64).max, row[:, None])
-    return np.minimum.reduceat(seen, panel.starts[:-1], axis=0)
+    row = panel.index.within[:, None]
+    seen = np.where(np.isnan(panel.target.values), np.iinfo(np.int64).max, row)
+    return np.minimum.reduceat(seen, panel.index.starts[:-1], axis=0)
 
 
 def _skipped(skips: list[Skip], plan: Plan, panel: Panel) -> pd.DataFrame:
@@ -275,7 +277,7 @@ def _skipped(skips: list[Skip], plan: Plan, panel: Panel) -> pd.DataFrame:
         {
             "fold": np.asarray(fold, np.int64),
             "cutoff": plan.cutoffs.take(fold),
-            "series": panel.ids.take([skip.series for skip in skips]),
+            "series": panel.index.ids.take([skip.series for skip in skips]),
             "windows": np.asarray([skip.windows for skip in skips], np.int64),
             "reason": pd.Series([skip.reason for skip in skips], dtype="str"),
         }

@@ -1,6 +1,5 @@
 """The inverse hyperbolic sine of the target: a logarithm that also takes zero and negatives."""
 
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -10,7 +9,6 @@ from tsformer.errors import ParameterError
 from tsformer.panels.chain import Transform
 from tsformer.panels.panel import Panel
 from tsformer.panels.per_column import by_column, check_numbers
-from tsformer.panels.ragged import row_within_series
 from tsformer.panels.robust import absolute_deviation, median
 from tsformer.params import KW_ONLY, param, params
 
@@ -36,7 +34,7 @@ class Asinh(Transform):
     --------
     >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([-90.0, 10.0, 12.0, 8.0, 500.0]))
-    >>> Asinh(10.0, scale=2.0).apply(panel).target.ravel().round(2).tolist()
+    >>> Asinh(10.0, scale=2.0).apply(panel).target.values.ravel().round(2).tolist()
     [-4.61, 0.0, 0.88, -0.88, 6.19]
     >>> Asinh().fit(panel, [5])
     Asinh(offset=(10.0,), scale=(2.96...,))
@@ -64,9 +62,7 @@ class Asinh(Transform):
     def fit(self, panel: Panel, ends: ArrayLike) -> Self:
         """Find median and median absolute deviation of each column, unless they are given."""
         self.check()
-        row = row_within_series(panel.lengths)
-        last = np.broadcast_to(np.asarray(ends), panel.lengths.shape)
-        seen = panel.target[row < np.repeat(last, panel.lengths)]
+        seen = panel.target.values[panel.index.before(ends)]
         offset = self.offset
         if offset is None:
             offset = tuple(median(column) for column in seen.T)
@@ -79,7 +75,7 @@ class Asinh(Transform):
     def apply(self, panel: Panel) -> Panel:
         """Raise ``ParameterError`` if offset or scale have not been learnt yet."""
         offset, scale = self._columns(panel)
-        return replace(panel, target=np.arcsinh((panel.target - offset) / scale))
+        return panel.with_target(np.arcsinh((panel.target.values - offset) / scale))
 
     def invert(self, values: Floats, panel: Panel, series: Ints, origins: Ints) -> Floats:
         """``offset + scale * sinh(values)``, infinite where that leaves float64."""

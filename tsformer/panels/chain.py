@@ -100,9 +100,9 @@ def apply_all(transforms: Sequence[Transform], panel: Panel) -> tuple[Panel, Inv
     >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([1.0, 3.0, 7.0, 15.0]))
     >>> changed, inverse = apply_all([Log1p(), Shift(2)], panel)
-    >>> changed.target.ravel().round(3).tolist()
+    >>> changed.target.values.ravel().round(3).tolist()
     [nan, nan, 1.386, 1.386]
-    >>> values = changed.target[2:].reshape(1, 2, 1, 1)
+    >>> values = changed.target.values[2:].reshape(1, 2, 1, 1)
     >>> inverse(values, np.array([0]), np.array([2])).round(9).ravel().tolist()
     [7.0, 15.0]
     """

@@ -34,10 +34,10 @@ def by_column(owner: Params, name: str, panel: Panel, *, default: float = 1.0) -
     """
     value = getattr(owner, name)
     given = np.asarray(default if value is None else value, np.float64)
-    columns = panel.target.shape[1]
+    columns = panel.target.values.shape[1]
     if given.ndim and len(given) != columns:
         raise ParameterError(
             f"{type(owner).__name__}({name}={value!r}): {len(given)} numbers for {columns} target"
-            f" columns {panel.target_names}"
+            f" columns {panel.target.names}"
         )
     return np.broadcast_to(given, (columns,))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tsformer.errors import InfiniteValues, ParameterError
-from tsformer.panels.ragged import row_within_series
+from tsformer.panels.index import row_within_series
 
 __all__ = ["Scales", "ScalesKind"]
 

@@ -19,7 +19,7 @@ _LOG = logging.getLogger("tsformer")
 
 def main_season(panel: Panel, ends: Ints | None = None) -> int:
     """The first of the :func:`seasons`, without a search where it is known."""
-    usual = season_length(panel.freq)
+    usual = season_length(panel.index.freq)
     return seasons(panel, ends)[0] if usual == 1 or panel.schema.season is not None else usual
 
 
@@ -43,18 +43,18 @@ def seasons(panel: Panel, ends: Ints | None = None) -> tuple[int, ...]:
     said: Any = panel.schema.season
     if said is not None:
         return tuple(int(one) for one in np.atleast_1d(said))
-    usual = season_length(panel.freq)
-    if panel.irregular:  # rows are no steps
+    usual = season_length(panel.index.freq)
+    if panel.index.irregular:  # rows are no steps
         return (usual,)
     known = usual if usual > 1 else None
-    return find_seasons(panel.target, panel.starts, ends, known=known) or (1,)
+    return find_seasons(panel.target.values, panel.index.starts, ends, known=known) or (1,)
 
 
 def with_seasons(panel: Panel) -> Panel:
     """The panel with the seasons its rows show in the schema, so that all use the same."""
     if panel.schema.season is not None:
         return panel
-    usual, found = season_length(panel.freq), seasons(panel)
+    usual, found = season_length(panel.index.freq), seasons(panel)
     ways = ["by the stamps"] * (usual > 1) + ["found in the data"] * len(found)
     if found != (1,):
         told = (f"{one:,} rows {way}" for one, way in zip(found, ways, strict=False))

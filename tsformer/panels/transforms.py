@@ -6,7 +6,6 @@ median is the median. The inverse of a mean is not the mean: under ``Log1p`` or 
 that forecasts means, ``Point("squared")``, comes back too low.
 """
 
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -14,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from tsformer.errors import FrameError, InfiniteValues, ParameterError, SeriesTooShort
 from tsformer.panels.chain import Inverse, Transform, apply_all, fit_all
-from tsformer.panels.naming import shown
+from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
 from tsformer.panels.per_column import by_column, check_numbers
 from tsformer.panels.power import from_power, likeliest_power, to_power
-from tsformer.panels.ragged import row_within_series
 from tsformer.params import KW_ONLY, param, params
 
 __all__ = [
@@ -44,15 +42,15 @@ class Log1p(Transform):
     --------
     >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([0.0, 9.0, 99.0]))
-    >>> Log1p().apply(panel).target.ravel().round(2).tolist()
+    >>> Log1p().apply(panel).target.values.ravel().round(2).tolist()
     [0.0, 2.3, 4.61]
     """
 
     def apply(self, panel: Panel) -> Panel:
         """Raise ``FrameError`` for a value of -1 or less."""
         cure = "Add a constant to the column first, or leave the transform out."
-        _refuse(panel, panel.target <= -1, f"Log1p takes values above -1. {cure}")
-        return replace(panel, target=np.log1p(panel.target))
+        _refuse(panel, panel.target.values <= -1, f"Log1p takes values above -1. {cure}")
+        return panel.with_target(np.log1p(panel.target.values))
 
     def invert(self, values: Floats, panel: Panel, series: Ints, origins: Ints) -> Floats:
         """``exp(values) - 1``, infinite where that leaves float64."""
@@ -76,7 +74,7 @@ class BoxCox(Transform):
     --------
     >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([1.0, 4.0, 9.0]))
-    >>> BoxCox(0.5).apply(panel).target.ravel().round(9).tolist()
+    >>> BoxCox(0.5).apply(panel).target.values.ravel().round(9).tolist()
     [0.0, 2.0, 4.0]
     >>> growth = read_panel(np.exp(np.random.default_rng(0).normal(size=300)))
     >>> BoxCox().fit(growth, [300])
@@ -112,10 +110,8 @@ class BoxCox(Transform):
         self.check()
         if self.power is not None:
             return self
-        series = np.arange(panel.n_series, dtype=np.int64).repeat(panel.lengths)
-        row = np.arange(panel.n_rows) - panel.starts[series]
-        seen = (row < np.broadcast_to(ends, panel.lengths.shape)[series])[:, None]
-        logs = _positive_logs(replace(panel, target=np.where(seen, panel.target, np.nan)))
+        series, seen = panel.index.owner, panel.index.before(ends)[:, None]
+        logs = _positive_logs(panel.with_target(np.where(seen, panel.target.values, np.nan)))
         powers, units = [], []
         for column in logs.T:
             known = ~np.isnan(column)
@@ -130,7 +126,7 @@ class BoxCox(Transform):
         bent = to_power(logs - self._log_units(panel), power)
         cure = "Use a smaller power."
         _refuse(panel, np.isinf(bent), f"{self!r} takes it out of float64. {cure}", InfiniteValues)
-        return replace(panel, target=bent)
+        return panel.with_target(bent)
 
     def invert(self, values: Floats, panel: Panel, series: Ints, origins: Ints) -> Floats:
         """``(1 + power * values) ** (1 / power)``; never NaN, see above."""
@@ -205,7 +201,7 @@ class Shift(Transform):
     --------
     >>> from tsformer.reading import read_panel
     >>> panel = read_panel(np.array([1.0, 5.0, 2.0, 7.0]))
-    >>> Shift(2).apply(panel).target.ravel().tolist()
+    >>> Shift(2).apply(panel).target.values.ravel().tolist()
     [nan, nan, 1.0, 2.0]
     >>> change = np.zeros((1, 2, 1, 1))
     >>> Shift(2).invert(change, panel, np.array([0]), np.array([4])).ravel().tolist()
@@ -233,12 +229,11 @@ class Shift(Transform):
     def apply(self, panel: Panel) -> Panel:
         """Take the value ``lag`` rows before off each row."""
         self.check()
-        row = row_within_series(panel.lengths)
-        later = np.flatnonzero(row >= self.lag)
-        target = np.full_like(panel.target, np.nan)
-        latest = _latest(panel.target, panel.starts, self.lag)
-        target[later] = panel.target[later] - latest[later - self.lag]
-        return replace(panel, target=target)
+        later = np.flatnonzero(panel.index.within >= self.lag)
+        target = np.full_like(panel.target.values, np.nan)
+        latest = _latest(panel.target.values, panel.index.starts, self.lag)
+        target[later] = panel.target.values[later] - latest[later - self.lag]
+        return panel.with_target(target)
 
     def invert(self, values: Floats, panel: Panel, series: Ints, origins: Ints) -> Floats:
         """Add the values ``lag`` rows before each step; all of them stand before the origin.
@@ -254,16 +249,16 @@ class Shift(Transform):
         if short.any():
             first = int(np.argmax(short))
             raise SeriesTooShort(
-                f"series {shown(panel.ids[series[first]])} has {origins[first]} rows before the"
-                f" forecast, {self!r} needs {self.lag} ({int(short.sum())} of {len(origins)} such"
-                " forecasts). Give more history, or use a shorter lag."
+                f"series {shown(panel.index.ids[series[first]])} has {origins[first]} rows before"
+                f" the forecast, {self!r} needs {self.lag} ({int(short.sum())} of {len(origins)}"
+                " such forecasts). Give more history, or use a shorter lag."
             )
-        rows = (panel.starts[series] + origins - self.lag)[:, None] + np.arange(horizon)
-        known = panel.target[rows]
+        rows = (panel.index.starts[series] + origins - self.lag)[:, None] + np.arange(horizon)
+        known = panel.target.values[rows]
         for lag in (self.lag, 1):  # the same phase, then any
             missing = np.isnan(known)
             if missing.any():
-                found = _latest(panel.target, panel.starts, lag)[rows]
+                found = _latest(panel.target.values, panel.index.starts, lag)[rows]
                 known = np.where(missing, found, known)
         restored: Floats = values + known[..., None]
         return restored
@@ -277,19 +272,18 @@ def _refuse(
         return
     column = int(np.argmax(bad.any(axis=0)))
     row = int(np.argmax(bad[:, column]))
-    series = int(np.searchsorted(panel.starts, row, side="right")) - 1
-    owner = "" if panel.layout.series_in == "nowhere" else f" of series {shown(panel.ids[series])}"
-    place = f"first{owner} at {panel.stamps[row]} (row {row - panel.starts[series]})"
+    series = int(np.searchsorted(panel.index.starts, row, side="right")) - 1
+    place = f"first{panel.index.where(row)} (row {row - panel.index.starts[series]})"
+    name, value = panel.target.names[column], panel.target.values[row, column]
     raise kind(
-        f"column {panel.target_names[column]!r} holds {panel.target[row, column]:g}: {place},"
-        f" {int(bad[:, column].sum())} in all. {allowed}"
+        f"column {name!r} holds {value:g}: {place}, {int(bad[:, column].sum())} in all. {allowed}"
     )
 
 
 def _positive_logs(panel: Panel) -> Floats:
     cure = "Log1p() takes 0 too; otherwise add a constant to the column first."
-    _refuse(panel, panel.target <= 0, f"BoxCox takes values above 0. {cure}")
-    logs: Floats = np.log(panel.target)
+    _refuse(panel, panel.target.values <= 0, f"BoxCox takes values above 0. {cure}")
+    logs: Floats = np.log(panel.target.values)
     return logs
 
 

@@ -126,7 +126,7 @@ def describe(
     if panel is None:
         return Description({}, tuple(found), _series(None))
     found += findings(panel) + named_rows(data, panel)
-    steps = horizon or max(1, min(main_season(panel), int(panel.lengths.min()) // 10))
+    steps = horizon or max(1, min(main_season(panel), int(panel.index.lengths.min()) // 10))
     facts = _facts(panel)
     try:
         facts |= _cost(panel, steps, context, model, found)
@@ -137,16 +137,17 @@ def describe(
 
 
 def _facts(panel: Panel) -> dict[str, str]:
-    lengths = panel.lengths
+    lengths = panel.index.lengths
     each = "" if panel.n_series == 1 else f", {_span(lengths.min(), lengths.max())} each"
     facts = {
         "series": f"{panel.n_series:,}",
         "rows": f"{panel.n_rows:,}{each}",
-        "span": f"{_stamp(panel.stamps.min())} to {_stamp(panel.stamps.max())}",
-        "frequency": "irregular" if panel.irregular else str(name_of(panel.freq)),
+        "span": f"{_stamp(panel.index.stamps.min())} to {_stamp(panel.index.stamps.max())}",
+        "frequency": "irregular" if panel.index.irregular else str(name_of(panel.index.freq)),
     }
-    if isinstance(panel.stamps, pd.DatetimeIndex) and panel.stamps.tz is not None:
-        facts["zone"] = str(panel.stamps.tz)
+    stamps = panel.index.stamps
+    if isinstance(stamps, pd.DatetimeIndex) and stamps.tz is not None:
+        facts["zone"] = str(stamps.tz)
     for role in ("target", "known", "past", "static"):
         names = getattr(panel.schema, role)
         if names:
@@ -167,13 +168,15 @@ def _cost(
 
     context = context or default_context(panel, horizon, short=panel.policy.short)
     needed = context + horizon
-    short = panel.lengths < needed
+    short = panel.index.lengths < needed
     if short.any():
         found.append(_short(panel, short, context, horizon))
         if found[-1].level == "error" and short.all():
             return {}
         pads = panel.policy.short == "pad"
-        panel = panel.pad(np.maximum(needed - panel.lengths, 0)) if pads else panel.select(~short)
+        panel = (
+            panel.pad(np.maximum(needed - panel.index.lengths, 0)) if pads else panel.select(~short)
+        )
     late = panel.schema.late
     if late:
         found.append(
@@ -181,9 +184,9 @@ def _cost(
                     " as many of their latest rows")
         )  # fmt: skip
     made = model or default_model(panel, context, horizon)
-    index = WindowIndex.of_rows(panel.starts, context=context, horizon=horizon)
-    kept = validation_rows(panel.lengths, "auto", context=context, horizon=horizon)
-    scales = PanelScales.fit(panel, panel.lengths - kept)  # as a fit would
+    index = WindowIndex.of_rows(panel.index.starts, context=context, horizon=horizon)
+    kept = validation_rows(panel.index.lengths, "auto", context=context, horizon=horizon)
+    scales = PanelScales.fit(panel, panel.index.lengths - kept)  # as a fit would
     windows = WindowDataset(panel, context=context, horizon=horizon, scales=scales, index=index)
     return {
         "windows": f"{len(index):,} of context {context} and horizon {horizon}",
@@ -194,9 +197,9 @@ def _cost(
 
 def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -> Finding:
     first = int(np.argmax(short))
-    whose = "the series has" if panel.n_series == 1 else f"series {panel.ids[first]!r} has"
+    whose = "the series has" if panel.n_series == 1 else f"series {panel.index.ids[first]!r} has"
     text = (
-        f"{whose} {panel.lengths[first]} rows; context {context} + horizon {horizon} need"
+        f"{whose} {panel.index.lengths[first]} rows; context {context} + horizon {horizon} need"
         f" {context + horizon}"
     )
     if panel.n_series > 1:
@@ -213,8 +216,10 @@ def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -
 
 def _bytes(panel: Panel) -> int:
     """The panel, and the float32 rows and masks that windows are gathered from."""
-    columns = panel.target.shape[1] + panel.past.shape[1] + panel.known.shape[1]
-    codes = panel.past_codes.shape[1] + panel.known_codes.shape[1]
+    columns = (
+        panel.target.values.shape[1] + panel.past.values.shape[1] + panel.known.values.shape[1]
+    )
+    codes = panel.past.codes.shape[1] + panel.known.codes.shape[1]
     a_row = columns * (8 + 4 + 1) + codes * 16 + panel.calendar.shape[1] * 9 + 16
     return int(a_row * panel.n_rows)
 
@@ -243,17 +248,20 @@ def _epoch_seconds(windows: WindowDataset, model: Architecture) -> float:
 def _series(panel: Panel | None) -> pd.DataFrame:
     if panel is None:
         return pd.DataFrame(columns=["series", "rows", "start", "end", "missing", "constant"])
-    missing = np.isnan(panel.target).any(axis=1).astype(np.int64)
+    missing = np.isnan(panel.target.values).any(axis=1).astype(np.int64)
     flat = np.stack(
-        [constant_series(panel, panel.target[:, at]) for at in range(panel.target.shape[1])]
+        [
+            constant_series(panel, panel.target.values[:, at])
+            for at in range(panel.target.values.shape[1])
+        ]
     ).all(axis=0)
     return pd.DataFrame(
         {
-            "series": panel.ids,
-            "rows": panel.lengths,
-            "start": panel.stamps[panel.starts[:-1]],
-            "end": panel.stamps[panel.starts[1:] - 1],
-            "missing": np.add.reduceat(missing, panel.starts[:-1]),
+            "series": panel.index.ids,
+            "rows": panel.index.lengths,
+            "start": panel.index.stamps[panel.index.starts[:-1]],
+            "end": panel.index.stamps[panel.index.starts[1:] - 1],
+            "missing": np.add.reduceat(missing, panel.index.starts[:-1]),
             "constant": flat,
         }
     )

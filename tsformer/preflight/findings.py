@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 
 from tsformer.cures import Cure
 from tsformer.panels import Panel
-from tsformer.panels.naming import shown
+from tsformer.panels.index import shown
 from tsformer.reading.repeats import is_name
 
 __all__ = ["Finding", "constant_series", "findings", "named_rows"]
@@ -94,8 +94,9 @@ def named_rows(data: Any, panel: Panel) -> list[Finding]:
 
 def _columns(panel: Panel) -> Iterator[tuple[str, str, Floats]]:
     for role in ("target", "past", "known"):
-        for place, name in enumerate(panel.names(role)):
-            yield role, name, getattr(panel, role)[:, place]
+        own = panel.roles[role]
+        for place, name in enumerate(own.names):
+            yield role, name, own.values[:, place]
 
 
 def _missing(panel: Panel) -> Iterator[Finding]:
@@ -151,21 +152,21 @@ def _constant(panel: Panel) -> Iterator[Finding]:
         if len(flat):
             what = "the target" if role == "target" else "the covariate"
             where = "" if panel.n_series == 1 else f" in {len(flat)} of {panel.n_series} series"
-            which = "" if panel.n_series == 1 else f", first {shown(panel.ids[flat[0]])}"
+            which = "" if panel.n_series == 1 else f", first {shown(panel.index.ids[flat[0]])}"
             yield Finding("warning", f"{what} {name!r} never changes{where}{which}")
 
 
 def _uneven_ends(panel: Panel) -> Iterator[Finding]:
     if panel.n_series == 1:
         return
-    last = panel.stamps[panel.starts[1:] - 1]
+    last = panel.index.stamps[panel.index.starts[1:] - 1]
     early = np.flatnonzero(np.asarray(last < last.max()))
     if len(early):
         first = int(early[0])
         yield Finding(
             "warning",
             f"{len(early)} of {panel.n_series} series end before {last.max()}, the first is"
-            f" {shown(panel.ids[first])}, which ends at {last[first]}: each is forecast from"
+            f" {shown(panel.index.ids[first])}, which ends at {last[first]}: each is forecast from"
             " its own end",
         )
 
@@ -189,9 +190,9 @@ def _zeros(panel: Panel) -> Iterator[Finding]:
 
 def constant_series(panel: Panel, values: Floats) -> NDArray[np.bool_]:
     """(series,) which of them have one value only, in at least two rows."""
-    low = np.minimum.reduceat(np.where(np.isnan(values), np.inf, values), panel.starts[:-1])
-    high = np.maximum.reduceat(np.where(np.isnan(values), -np.inf, values), panel.starts[:-1])
-    flat: NDArray[np.bool_] = (low == high) & (panel.lengths > 1)
+    low = np.minimum.reduceat(np.where(np.isnan(values), np.inf, values), panel.index.starts[:-1])
+    high = np.maximum.reduceat(np.where(np.isnan(values), -np.inf, values), panel.index.starts[:-1])
+    flat: NDArray[np.bool_] = (low == high) & (panel.index.lengths > 1)
     return flat
 
 
@@ -206,12 +207,10 @@ def _longest(missing: NDArray[np.bool_], panel: Panel) -> int:
     """Rows of the longest run within a series."""
     row = np.arange(len(missing))
     before = np.where(missing, -1, row)
-    first = panel.starts[:-1]
+    first = panel.index.starts[:-1]
     before[first] = np.where(missing[first], first - 1, first)  # no run crosses into a series
     return int((row - np.maximum.accumulate(before)).max())
 
 
 def _place(panel: Panel, row: int) -> str:
-    series = int(np.searchsorted(panel.starts, row, side="right")) - 1
-    of = "" if panel.layout.series_in == "nowhere" else f"of series {shown(panel.ids[series])} "
-    return f"{of}at {panel.stamps[row]}"
+    return panel.index.where(row).removeprefix(" ")

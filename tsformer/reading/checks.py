@@ -21,7 +21,7 @@ from tsformer.errors import (
     WrongType,
     WrongWeight,
 )
-from tsformer.panels.naming import shown
+from tsformer.panels.index import shown
 from tsformer.time.stamps import is_text
 
 __all__ = [

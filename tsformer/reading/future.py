@@ -1,6 +1,7 @@
 """Known covariates of the rows to forecast, matched by series, stamp and name."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,9 @@ from tsformer.errors import (
     MissingFuture,
     WrongType,
 )
-from tsformer.panels.naming import in_series, shown
+from tsformer.panels.columns import Columns
+from tsformer.panels.index import shown
+from tsformer.panels.panel import Panel
 from tsformer.reading.checks import Places, check_columns, is_categorical, to_floats
 from tsformer.reading.converted import say_numbers
 from tsformer.reading.ids import read_ids, refuse_other_ids
@@ -24,16 +27,13 @@ from tsformer.reading.tables import as_frame
 from tsformer.reading.values import decode, encode, warn_unseen
 from tsformer.time.stamps import is_dates, looks_like_dates, read_stamps
 
-if TYPE_CHECKING:
-    from tsformer.panels.panel import Panel
-
 __all__ = ["extended", "future_frame", "read_future"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def extended(panel: "Panel", horizon: int, future: Any = None) -> "Panel":
+def extended(panel: Panel, horizon: int, future: Any = None) -> Panel:
     """A panel with the rows to forecast, and the known covariates of those rows.
 
     Parameters
@@ -52,17 +52,17 @@ def extended(panel: "Panel", horizon: int, future: Any = None) -> "Panel":
     MissingFuture
         If a known covariate lacks a row or a value.
     """
-    known = read_future(panel, panel.future_stamps(horizon), horizon, future)
+    known = read_future(panel, panel.index.future_stamps(horizon), horizon, future)
     return panel.extend(horizon, known)
 
 
-def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> tuple[Floats, Ints]:
+def read_future(panel: Panel, stamps: pd.Index, horizon: int, future: Any) -> Columns:
     """Read the known covariates at ``stamps``, ``horizon`` for each series of the panel.
 
     Returns
     -------
-    known, known_codes
-        ``(series * horizon, columns)`` each.
+    Columns
+        ``(series * horizon)`` rows.
 
     Raises
     ------
@@ -74,13 +74,13 @@ def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> 
     if not names:
         if future is not None:
             _refuse_past(panel, as_frame(future)[0])
-        return np.zeros((rows, 0)), np.zeros((rows, 0), np.int64)
+        return panel.known.blank(rows)
     if future is None:
         raise MissingFuture(
             f"the columns {', '.join(map(repr, names))} are known in advance, so that a forecast"
-            f" needs them for {horizon} more rows{in_series(panel, 0)}, from {stamps[0]} to"
+            f" needs them for {horizon} more rows{panel.index.of(0)}, from {stamps[0]} to"
             f" {stamps[horizon - 1]}. Pass them: future=frame with time"
-            f"{' and series' if panel.layout.series_in != 'nowhere' else ''} and these columns."
+            f"{' and series' if panel.index.named else ''} and these columns."
         )
     frame = _named(panel, future)
     check_columns(frame)
@@ -94,7 +94,7 @@ def read_future(panel: "Panel", stamps: pd.Index, horizon: int, future: Any) -> 
     return _values(panel, frame, place, stamps, horizon, places)
 
 
-def future_frame(panel: "Panel", horizon: int) -> pd.DataFrame:
+def future_frame(panel: Panel, horizon: int) -> pd.DataFrame:
     """The frame that :func:`extended` asks for, in the caller's layout, to be filled in.
 
     Returns
@@ -103,16 +103,16 @@ def future_frame(panel: "Panel", horizon: int) -> pd.DataFrame:
         Series and time of the rows to forecast, and the known columns: NaN for numbers and
         missing text for words.
     """
-    stamps = panel.future_stamps(horizon)
-    blank: dict[str, Any] = {name: np.full(len(stamps), np.nan) for name in panel.names("known")}
+    stamps = panel.index.future_stamps(horizon)
+    blank: dict[str, Any] = {name: np.full(len(stamps), np.nan) for name in panel.known.names}
     nothing = np.zeros(len(stamps), np.int64)
-    blank |= {name: decode(nothing, panel.levels[name]) for name in panel.code_names("known")}
+    blank |= {name: decode(nothing, panel.known.categories[name]) for name in panel.known.coded}
     ordered = {name: blank[name] for name in panel.layout.columns if name in blank}
     counts = np.full(panel.n_series, horizon, np.int64)
-    return panel.layout.build(ordered, stamps=stamps, ids=panel.ids, counts=counts)
+    return panel.layout.build(ordered, stamps=stamps, ids=panel.index.ids, counts=counts)
 
 
-def _named(panel: "Panel", future: Any) -> pd.DataFrame:
+def _named(panel: Panel, future: Any) -> pd.DataFrame:
     """Name the columns of an array: the known ones, in order, from the first row to forecast."""
     frame, array = as_frame(future)
     if not array:
@@ -124,11 +124,11 @@ def _named(panel: "Panel", future: Any) -> pd.DataFrame:
             f" {', '.join(map(repr, names))}; this one has the shape {frame.shape}. For several"
             " series pass a frame."
         )
-    following = panel.future_stamps(len(frame))
+    following = panel.index.future_stamps(len(frame))
     return frame.set_axis(names, axis=1).set_axis(following, axis=0)
 
 
-def _refuse_past(panel: "Panel", frame: pd.DataFrame) -> None:
+def _refuse_past(panel: Panel, frame: pd.DataFrame) -> None:
     given = [name for name in panel.schema.past if name in frame.columns]
     for name in given:
         if frame[name].notna().any():
@@ -140,7 +140,7 @@ def _refuse_past(panel: "Panel", frame: pd.DataFrame) -> None:
             )
 
 
-def _places(panel: "Panel", frame: pd.DataFrame) -> tuple[Places, bool]:
+def _places(panel: Panel, frame: pd.DataFrame) -> tuple[Places, bool]:
     """Position in the panel (or -1) and stamp of each future row; whether rows name no series."""
     time = _time_spot(panel, frame)
     given = same_kind(read_stamps(time.values(frame), time.column)[0], panel)
@@ -150,8 +150,8 @@ def _places(panel: "Panel", frame: pd.DataFrame) -> tuple[Places, bool]:
     if spot is not None:
         own, ids = read_ids(spot, frame)
         refuse_other_ids(ids, panel)
-        codes = panel.ids.get_indexer(ids).astype(np.int64)[own]
-        named = panel.ids
+        codes = panel.index.ids.get_indexer(ids).astype(np.int64)[own]
+        named = panel.index.ids
     places = Places(named, codes, given, np.arange(len(frame)))
     same = pd.DataFrame({"series": codes, "stamp": given}).duplicated().to_numpy() & (codes >= 0)
     if same.any():
@@ -162,7 +162,7 @@ def _places(panel: "Panel", frame: pd.DataFrame) -> tuple[Places, bool]:
     return places, spot is None
 
 
-def _time_spot(panel: "Panel", frame: pd.DataFrame) -> Spot:
+def _time_spot(panel: Panel, frame: pd.DataFrame) -> Spot:
     name = panel.schema.time
     if name is not None and name in frame.columns:
         return Spot(name)
@@ -178,9 +178,9 @@ def _time_spot(panel: "Panel", frame: pd.DataFrame) -> Spot:
     return Spot(None, frame.index.nlevels - 1)
 
 
-def _series_spot(panel: "Panel", frame: pd.DataFrame, time: Spot, given: pd.Index) -> Spot | None:
+def _series_spot(panel: Panel, frame: pd.DataFrame, time: Spot, given: pd.Index) -> Spot | None:
     """Where the series stand; ``None`` where the rows hold for all of them."""
-    if panel.layout.series_in == "nowhere":
+    if not panel.index.named:
         return None
     name = panel.schema.series
     if name is not None and name in frame.columns:
@@ -224,7 +224,7 @@ def _in_one_unit(one: pd.Index, other: pd.Index) -> tuple[Ints, Ints]:
 
 
 def _refuse_late(
-    panel: "Panel", place: Ints, stamps: pd.Index, horizon: int, places: Places, *, shared: bool
+    panel: Panel, place: Ints, stamps: pd.Index, horizon: int, places: Places, *, shared: bool
 ) -> None:
     absent = place < 0
     if not absent.any():
@@ -236,7 +236,7 @@ def _refuse_late(
     mine = places.stamps[own] if places.stamps is not None else []
     span = f"; its rows go from {min(mine)} to {max(mine)}" if len(mine) else "; it has no row"
     raise MissingFuture(
-        f"the future frame has {have} of the {horizon} rows needed{in_series(panel, series)} for"
+        f"the future frame has {have} of the {horizon} rows needed{panel.index.of(series)} for"
         f" {', '.join(map(repr, panel.schema.known))}; the first one missing is {stamps[row]}"
         f" ({int(absent.sum())} in all){span}. Add them; make_future_frame() has all that are"
         " needed."
@@ -244,45 +244,45 @@ def _refuse_late(
 
 
 def _values(
-    panel: "Panel", frame: pd.DataFrame, place: Ints, stamps: pd.Index, horizon: int, places: Places
-) -> tuple[Floats, Ints]:
-    known = np.empty((len(place), len(panel.names("known"))))
-    codes = np.zeros((len(place), len(panel.code_names("known"))), np.int64)
+    panel: Panel, frame: pd.DataFrame, place: Ints, stamps: pd.Index, horizon: int, places: Places
+) -> Columns:
+    known = np.empty((len(place), len(panel.known.names)))
+    codes = np.zeros((len(place), len(panel.known.coded)), np.int64)
     unseen: dict[str, list[str]] = {}
-    for number, name in enumerate(panel.names("known")):
+    for number, name in enumerate(panel.known.names):
         if is_categorical(frame[name]):
             raise WrongType(_other_kind(frame, name, place, panel, "numbers"))
         known[:, number] = to_floats(frame[name], name, places)[place]
         _refuse_value(panel, name, np.isinf(known[:, number]), stamps, horizon, "inf")
         _refuse_value(panel, name, np.isnan(known[:, number]), stamps, horizon, "NaN")
-    for number, name in enumerate(panel.code_names("known")):
+    for number, name in enumerate(panel.known.coded):
         if not is_categorical(frame[name]):
             raise WrongType(_other_kind(frame, name, place, panel, "text"))
         needed = frame[name].iloc[place]
         _refuse_value(panel, name, needed.isna().to_numpy(), stamps, horizon, "NaN")
-        codes[:, number], _, unseen[name] = encode(needed, panel.levels[name])
+        codes[:, number], _, unseen[name] = encode(needed, panel.known.categories[name])
     warn_unseen(unseen)
-    say_numbers((name, frame[name]) for name in panel.names("known"))
-    return known, codes
+    say_numbers((name, frame[name]) for name in panel.known.names)
+    return replace(panel.known, values=known, codes=codes)
 
 
-def _other_kind(frame: pd.DataFrame, name: str, place: Ints, panel: "Panel", then: str) -> str:
+def _other_kind(frame: pd.DataFrame, name: str, place: Ints, panel: Panel, then: str) -> str:
     """Say what a column holds in the first row that is needed of it."""
     return (
         f"column {name!r} of the future frame is {frame[name].dtype}; in fit it was {then} (first:"
-        f" {shown(frame[name].iloc[int(place[0])])}{in_series(panel, 0)}, row {int(place[0])})."
+        f" {shown(frame[name].iloc[int(place[0])])}{panel.index.of(0)}, row {int(place[0])})."
         " Convert it as it was then."
     )
 
 
 def _refuse_value(
-    panel: "Panel", name: str, bad: NDArray[np.bool_], stamps: pd.Index, horizon: int, what: str
+    panel: Panel, name: str, bad: NDArray[np.bool_], stamps: pd.Index, horizon: int, what: str
 ) -> None:
     if not bad.any():
         return
     row = int(np.argmax(bad))
     kind = InfiniteValues if what == "inf" else MissingFuture
     raise kind(
-        f"column {name!r} of the future frame holds {what}{in_series(panel, row // horizon)} at"
+        f"column {name!r} of the future frame holds {what}{panel.index.of(row // horizon)} at"
         f" {stamps[row]} ({int(bad.sum())} such values). A forecast needs numbers there."
     )

@@ -1,6 +1,6 @@
 """A steady beat: one frequency for all series, without gaps or with gaps put back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from tsformer.cures import Cure
 from tsformer.errors import SeriesTooShort, WrongFrequency
+from tsformer.panels.columns import Columns
+from tsformer.panels.index import row_within_series
 from tsformer.panels.policy import Policy
-from tsformer.panels.ragged import row_within_series
 from tsformer.reading.checks import Places
 from tsformer.time.freq import Freq, advance, label_of, ticks
 from tsformer.time.infer import guess, median_gap
@@ -41,11 +42,16 @@ class Grid:
             back[self.rows] = False
         return back
 
-    def spread(self, values: NDArray[Any], fill: Any) -> NDArray[Any]:
+    def full(self, columns: Columns) -> Columns:
+        """Put rows where they belong; nothing is known of the others."""
+        values, codes = self.placed(columns.values, np.nan), self.placed(columns.codes, 0)
+        return replace(columns, values=values, codes=codes)
+
+    def placed(self, values: NDArray[Any], fill: Any) -> NDArray[Any]:
         """Put rows where they belong, and ``fill`` into the others."""
         if self.rows is None:
             return values
-        out = np.full((len(self.stamps), values.shape[1]), fill, values.dtype)
+        out = np.full((len(self.stamps), *values.shape[1:]), fill, values.dtype)
         out[self.rows] = values
         return out
 

@@ -7,7 +7,7 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
 
 from tsformer.cures import Cure
 from tsformer.errors import WrongType
-from tsformer.panels.naming import shown
+from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
 from tsformer.reading.roles import Spot
 from tsformer.time.stamps import is_text
@@ -52,14 +52,14 @@ def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:
 
 def refuse_other_ids(ids: pd.Index, like: Panel) -> None:
     """Refuse names of another type: the series 1 and the series '1' are not the same."""
-    if like.layout.series_in != "nowhere" and is_text(ids) != is_text(like.ids):
+    if like.index.named and is_text(ids) != is_text(like.index.ids):
         kinds = ("text", "number")[:: 1 if is_text(ids) else -1]
         name = like.layout.series_name
         what = "the series level" if name is None else f"series column {name!r}"
         place = "series" if name is None else f'frame["{name}"]'
-        kind = "str" if is_text(like.ids) else "int64"
+        kind = "str" if is_text(like.index.ids) else "int64"
         raise WrongType(
-            f"{what} holds {shown(ids[0])} ({kinds[0]}) here, but {shown(like.ids[0])}"
+            f"{what} holds {shown(ids[0])} ({kinds[0]}) here, but {shown(like.index.ids[0])}"
             f" ({kinds[1]}) in fit.",
             Cure("Convert it", code=f'{place} = {place}.astype("{kind}")'),
         )

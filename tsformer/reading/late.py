@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsformer.errors import ParameterError
+from tsformer.panels.index import PanelIndex
+from tsformer.panels.panel import Panel
 
 __all__ = ["late_columns"]
 
@@ -17,9 +19,7 @@ _SHARE = 0.9
 """A dead sensor among many does not make its column late everywhere."""
 
 
-def late_columns(
-    given: Any, names: Sequence[str], there: Flags, target: Flags, starts: Ints
-) -> dict[str, int]:
+def late_columns(given: Any, panel: Panel) -> dict[str, int]:
     """How many rows each past covariate ends before the targets do; only those that do.
 
     A weather report that comes two days late is missing in the last two rows whenever a forecast
@@ -30,24 +30,22 @@ def late_columns(
     ----------
     given
         What ``Schema(late=...)`` says; the larger number of rows counts.
-    names
-        Of the past covariates.
-    there
-        ``(rows, columns)`` which values are there, in the order of the names.
-    target
-        ``(rows,)`` in which rows a target is.
-    starts
-        ``(series + 1,)``.
+    panel
+        The rows up to the moment at which this is asked, and no later ones.
 
     Raises
     ------
     ParameterError
         If something else than rows of past covariates was given.
     """
+    names = (*panel.past.names, *panel.past.coded)
     said = _checked(given, names)
     if not names:
         return {}
-    rows = _trailing(there, starts) - _trailing(target[:, None], starts)
+    there = np.concatenate([~np.isnan(panel.past.values), panel.past.codes > 0], axis=1)
+    measured = ~np.isnan(panel.target.values)
+    target = np.logical_or.reduce(measured, axis=1, keepdims=True)
+    rows: Ints = _trailing(there, panel.index) - _trailing(target, panel.index)
     found = np.quantile(np.maximum(rows, 0), _SHARE, axis=0, method="higher")
     both = {name: max(said.get(name, 0), int(one)) for name, one in zip(names, found, strict=True)}
     return {name: one for name, one in both.items() if one}
@@ -71,10 +69,8 @@ def _checked(given: Any, names: Sequence[str]) -> dict[str, int]:
     return {name: int(rows) for name, rows in given.items()}
 
 
-def _trailing(there: Flags, starts: Ints) -> Ints:
+def _trailing(there: Flags, index: PanelIndex) -> Ints:
     """``(series, columns)`` rows after the last one that is there."""
-    lengths = np.diff(starts)
-    row = np.arange(1, len(there) + 1) - starts[:-1].repeat(lengths)
-    last = np.maximum.reduceat(np.where(there, row[:, None], 0), starts[:-1], axis=0)
-    trailing: Ints = lengths[:, None] - last
+    row = np.where(there, index.within[:, None] + 1, 0)
+    trailing: Ints = index.lengths[:, None] - np.maximum.reduceat(row, index.starts[:-1], axis=0)
     return trailing

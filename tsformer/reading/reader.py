@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime
 from tsformer.panels.ignored import ignored_rows
+from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout, refuse_output_names
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
@@ -85,60 +86,40 @@ def read_panel(
     grid = Grid(rows.starts, rows.stamps, None)
     if not free:
         grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
-    spread = {
-        field: grid.spread(block, 0 if field.endswith("_codes") else np.nan)
-        for field, block in values.rows.items()
-    }
     resolved = Schema(**roles.schema.get_params()).set_params(
         freq="irregular" if free else name_of(freq),
         holidays=read_holidays(roles.schema.holidays, rows.stamps),
     )
-    if like is None:
-        resolved.late = _late(roles.schema, values.levels, spread, grid.starts)
     layout = _layout(frame, roles, array=array)
     if like is None and not array:
         refuse_output_names(resolved, layout)
         _log(resolved, layout)
     if not array:
         say_time(roles, frame)
-    return Panel(
+    named = roles.series is not None
+    panel = Panel(
+        index=PanelIndex(rows.ids, grid.starts, grid.stamps, freq, irregular=free, named=named),
+        target=grid.full(values.target),
+        past=grid.full(values.past),
+        known=grid.full(values.known),
+        static=values.static,
+        weight=grid.placed(values.weight, 1.0),
+        masked=grid.added | ignored_rows(grid.stamps, policy.ignore, warn=False),
         schema=resolved,
         layout=layout,
-        ids=rows.ids,
-        starts=grid.starts,
-        stamps=grid.stamps,
-        freq=freq,
-        target=spread["target"],
-        past=spread["past"],
-        known=spread["known"],
-        static=values.series["static"],
-        past_codes=spread["past_codes"],
-        known_codes=spread["known_codes"],
-        static_codes=values.series["static_codes"],
-        levels=values.levels,
-        weight=grid.spread(values.weight, 1.0)[:, 0],
-        masked=grid.added | ignored_rows(grid.stamps, policy.ignore, warn=False),
         policy=policy,
     )
+    if like is None:
+        resolved.late = late_columns(roles.schema.late, panel)
+    return panel
 
 
 def _roles(frame: pd.DataFrame, schema: Schema | None, like: Panel | None, *, array: bool) -> Roles:
     if like is None:
         return resolve(frame, schema)
-    many = like.layout.series_in != "nowhere"
-    roles = resolve_like(frame, like.schema, many=many, array=array)
+    roles = resolve_like(frame, like.schema, many=like.index.named, array=array)
     _warn_of_extra(frame, roles, like)
     return roles
-
-
-def _late(
-    schema: Schema, levels: dict[str, Any], spread: dict[str, NDArray[Any]], starts: Ints
-) -> dict[str, int]:
-    plain = [name for name in schema.past if name not in levels]
-    words = [name for name in schema.past if name in levels]
-    there = np.concatenate([~np.isnan(spread["past"]), spread["past_codes"] > 0], axis=1)
-    target = ~np.isnan(spread["target"]).all(axis=1)
-    return late_columns(schema.late, [*plain, *words], there, target, starts)
 
 
 def stamps_of(data: Any, time: str | None = None) -> pd.Index:
@@ -175,19 +156,19 @@ def _sorted_rows(frame: pd.DataFrame, roles: Roles, like: Panel | None, *, array
 
 def same_kind(stamps: pd.Index, like: Panel) -> pd.Index:
     """Bring stamps to the zone of a panel; refuse another kind of time."""
-    dated = isinstance(stamps, pd.DatetimeIndex)
-    if dated != isinstance(like.stamps, pd.DatetimeIndex):
+    dated, then = isinstance(stamps, pd.DatetimeIndex), like.index.stamps
+    if dated != isinstance(then, pd.DatetimeIndex):
         kinds = ("dates", "whole numbers") if dated else ("whole numbers", "dates")
         raise WrongTime(f"time is {kinds[0]} here, but was {kinds[1]} in fit")
-    if not isinstance(stamps, pd.DatetimeIndex) or not isinstance(like.stamps, pd.DatetimeIndex):
+    if not isinstance(stamps, pd.DatetimeIndex) or not isinstance(then, pd.DatetimeIndex):
         return stamps
-    if (stamps.tz is None) != (like.stamps.tz is None):
-        zone = like.stamps.tz or stamps.tz
+    if (stamps.tz is None) != (then.tz is None):
+        zone = then.tz or stamps.tz
         here, there = ("no zone", f"the zone {zone}")[:: 1 if stamps.tz is None else -1]
         raise WrongTime(
             f"stamps have {here} here, but {there} in fit. Use dt.tz_localize to give or drop it."
         )
-    return stamps if stamps.tz is None else stamps.tz_convert(like.stamps.tz)
+    return stamps if stamps.tz is None else stamps.tz_convert(then.tz)
 
 
 def _period_start(period: str) -> str:
@@ -198,7 +179,7 @@ def _period_start(period: str) -> str:
 
 def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
     if like is not None:
-        return like.freq
+        return like.index.freq
     period = None if roles.period is None else as_freq(_period_start(roles.period))
     if roles.schema.freq is None:
         return period

@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is
 
 from tsformer.cures import Cure
 from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
-from tsformer.panels.naming import shown
+from tsformer.panels.index import shown
 from tsformer.panels.schema import Schema
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
 from tsformer.time.stamps import (

@@ -1,7 +1,7 @@
 """Reading the value columns of a frame: numbers as numbers, words as codes."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, WrongType
+from tsformer.panels.columns import Columns
 from tsformer.panels.ignored import ignored_rows
-from tsformer.panels.naming import shown
+from tsformer.panels.index import shown
+from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import Schema
 from tsformer.reading.checks import (
@@ -25,9 +27,6 @@ from tsformer.reading.checks import (
 )
 from tsformer.reading.converted import listed, say_numbers
 from tsformer.time.stamps import is_text
-
-if TYPE_CHECKING:
-    from tsformer.panels.panel import Panel
 
 __all__ = [
     "Rows",
@@ -58,19 +57,17 @@ class Rows(NamedTuple):
 
 
 class Values(NamedTuple):
-    """What the columns hold, by the field of the panel, the words of the categorical ones, weights.
+    """What the columns of each role hold, and ``(rows,)`` weights."""
 
-    The weights are ``(rows, 1)``.
-    """
-
-    rows: dict[str, NDArray[Any]]
-    series: dict[str, NDArray[Any]]
-    levels: dict[str, tuple[str, ...]]
+    target: Columns
+    past: Columns
+    known: Columns
+    static: Columns
     weight: Floats
 
 
 def read_values(
-    frame: pd.DataFrame, schema: Schema, rows: Rows, policy: Policy, like: "Panel | None"
+    frame: pd.DataFrame, schema: Schema, rows: Rows, policy: Policy, like: Panel | None
 ) -> Values:
     """Read and check every column with a role.
 
@@ -88,30 +85,25 @@ def read_values(
     nowhere = np.zeros_like(ignored)
     masks = {"target": ignored, "past": ignored, "known": nowhere, "static": nowhere}
     hidden = {name: masks[role] for role in masks for name in getattr(schema, role)}
-    codes, levels = _read_codes(frame, coded, rows, policy, like, hidden)
-    made = Values({}, {}, levels, np.ones((len(frame), 1)))
+    codes, words = _read_codes(frame, coded, rows, policy, like, hidden)
     for name in schema.target or ():
         refuse_flags(frame[name], name, rows.places)
-    for role in ("target", "past", "known", "static"):
-        names: tuple[str, ...] = getattr(schema, role)
-        plain = [name for name in names if name not in levels]
-        words = [name for name in names if name in levels]
+    columns: dict[str, Columns] = {}
+    for role in masks:
+        names = getattr(schema, role)
+        plain = tuple(name for name in names if name not in words)
+        categories = {name: words[name] for name in names if name in words}
         numbers = _read_numbers(frame, plain, rows, policy, masks[role])
-        numbered = _stack([codes[name] for name in words], len(frame), np.int64)
-        if role == "static":
-            made.series["static"] = _constant(numbers, plain, rows)
-            made.series["static_codes"] = _constant(numbered, words, rows)
-            continue
-        made.rows[role] = numbers
-        if role != "target":
-            made.rows[f"{role}_codes"] = numbered
-    check_observed(made.rows["target"], schema.target or (), rows.starts, rows.places, ignored)
+        numbered = _stack([codes[name] for name in categories], len(frame), np.int64)
+        columns[role] = Columns(plain, numbers, categories, numbered)
+    static = _constant(columns["static"], rows)
+    targets = columns["target"]
+    check_observed(targets.values, targets.names, rows.starts, rows.places, ignored)
     weight = _read_weight(frame, schema.weight, rows, fitting=like is None)
-    used = (*(schema.target or ()), *covariates(schema))
-    measured = [name for name in used if name not in levels]
+    measured = [name for role in columns.values() for name in role.names]
     _warn_of_rounding(frame, measured, rows)
     say_numbers((name, frame[name]) for name in measured)
-    return made._replace(weight=weight)
+    return Values(targets, columns["past"], columns["known"], static, weight)
 
 
 def covariates(schema: Schema) -> tuple[str, ...]:
@@ -126,14 +118,14 @@ def _stack(columns: Sequence[NDArray[Any]], rows: int, kind: Any) -> NDArray[Any
 def _read_weight(frame: pd.DataFrame, name: str | None, rows: Rows, *, fitting: bool) -> Floats:
     """1 where later data have no such column."""
     if name is None or name not in frame.columns:
-        return np.ones((len(frame), 1))
+        return np.ones(len(frame))
     weight = to_floats(frame[name], name, rows.places)[rows.order]
     check_weight(weight, name, rows.places, fitting=fitting)
-    return weight[:, None]
+    return weight
 
 
 def _read_numbers(
-    frame: pd.DataFrame, names: list[str], rows: Rows, policy: Policy, ignored: Flags
+    frame: pd.DataFrame, names: Sequence[str], rows: Rows, policy: Policy, ignored: Flags
 ) -> Floats:
     columns = [to_floats(frame[name], name, rows.places)[rows.order] for name in names]
     values: Floats = _stack(columns, len(frame), np.float64)
@@ -154,12 +146,10 @@ def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> 
         warn(DataWarning(found, Cure("Subtract what they have in common, or divide them, first")))
 
 
-def _refuse_other_kinds(
-    frame: pd.DataFrame, coded: list[str], like: "Panel", places: Places
-) -> None:
+def _refuse_other_kinds(frame: pd.DataFrame, coded: list[str], like: Panel, places: Places) -> None:
     for name in covariates(like.schema):
-        if (name in like.levels) != (name in coded):
-            now, then = ("numbers", "text")[:: 1 if name in like.levels else -1]
+        if (name in like.categories) != (name in coded):
+            now, then = ("numbers", "text")[:: 1 if name in like.categories else -1]
             first = f"{shown(frame[name].iloc[0])}{places.at(0)}"
             raise WrongType(
                 f"column {name!r} holds {now} here ({frame[name].dtype}, first: {first}), but held"
@@ -172,7 +162,7 @@ def _read_codes(
     names: list[str],
     rows: Rows,
     policy: Policy,
-    like: "Panel | None",
+    like: Panel | None,
     hidden: dict[str, Flags],
 ) -> tuple[dict[str, Ints], dict[str, tuple[str, ...]]]:
     codes: dict[str, Ints] = {}
@@ -182,7 +172,7 @@ def _read_codes(
         values = frame[name]
         if is_text(values) and not isinstance(values.dtype, pd.CategoricalDtype):
             _refuse_digits(values, name, rows.places)
-        known = None if like is None else like.levels[name]
+        known = None if like is None else like.categories[name]
         codes[name], levels[name], unseen[name] = encode(values, known)
         missing = np.asarray(values.isna())
         codes[name] = codes[name][rows.order]
@@ -257,8 +247,17 @@ def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:
     )
 
 
-def _constant(values: NDArray[Any], names: Sequence[str], rows: Rows) -> NDArray[Any]:
-    first = values[rows.starts[:-1]]
+def _constant(static: Columns, rows: Rows) -> Columns:
+    """One row a series, of columns that do not change within it."""
+    first = static.take(rows.starts[:-1])
+    _refuse_changes(static.values, first.values, static.names, rows)
+    _refuse_changes(static.codes, first.codes, static.coded, rows)
+    return first
+
+
+def _refuse_changes(
+    values: NDArray[Any], first: NDArray[Any], names: Sequence[str], rows: Rows
+) -> None:
     if values.shape[1]:
         same = values == first.repeat(np.diff(rows.starts), axis=0)
         same |= np.isnan(values) if values.dtype.kind == "f" else False
@@ -268,4 +267,3 @@ def _constant(values: NDArray[Any], names: Sequence[str], rows: Rows) -> NDArray
                 f"static column {names[column]!r} changes within a series:"
                 f" {rows.places.first(~same[:, column])}. Declare it as past or known instead."
             )
-    return first

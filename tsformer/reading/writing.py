@@ -24,22 +24,19 @@ def write_frame(panel: Panel) -> pd.DataFrame:
     """
     columns = _columns(panel)
     ordered = {name: columns[name] for name in panel.layout.columns if name in columns}
-    return panel.layout.build(ordered, stamps=panel.stamps, ids=panel.ids, counts=panel.lengths)
+    index = panel.index
+    return panel.layout.build(ordered, stamps=index.stamps, ids=index.ids, counts=index.lengths)
 
 
 def _columns(panel: Panel) -> dict[str, Any]:
     """Every column with a role, one value per row, as the reader would read them."""
     columns: dict[str, Any] = {}
-    lengths = panel.lengths
-    for role in ("target", "past", "known", "static"):
-        values: Any = getattr(panel, role)
-        codes: Any = getattr(panel, f"{role}_codes", None)
-        if role == "static":
-            values, codes = values.repeat(lengths, axis=0), codes.repeat(lengths, axis=0)
-        for position, name in enumerate(panel.names(role)):
-            columns[name] = values[:, position]
-        for position, name in enumerate(panel.code_names(role)):
-            columns[name] = decode(codes[:, position], panel.levels[name])
+    for role, own in panel.roles.items():
+        own = own.take(panel.index.owner) if role == "static" else own
+        for position, name in enumerate(own.names):
+            columns[name] = own.values[:, position]
+        for position, name in enumerate(own.coded):
+            columns[name] = decode(own.codes[:, position], own.categories[name])
     if panel.schema.weight is not None:
         columns[panel.schema.weight] = panel.weight
     return columns

@@ -101,6 +101,8 @@ def advance(anchors: pd.Index, counts: Ints, freq: Freq) -> pd.Index:
     >>> [str(day.date()) for day in advance(last.repeat(2), np.array([1, 2]), as_freq("ME"))]
     ['2024-02-29', '2024-03-31']
     """
+    if len(anchors) == 0:
+        return anchors
     if not isinstance(freq, pd.offsets.BaseOffset) or not isinstance(anchors, pd.DatetimeIndex):
         return pd.Index(anchors.to_numpy() + counts * _whole(freq), name=anchors.name)
     if isinstance(freq, pd.offsets.Tick):

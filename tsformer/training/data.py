@@ -103,22 +103,22 @@ class WindowDataModule(pl.LightningDataModule):
         rows = validation
         if not isinstance(rows, np.ndarray):
             rows = validation_rows(
-                panel.lengths, rows, context=context, horizon=horizon, gap=gap, stride=stride
+                panel.index.lengths, rows, context=context, horizon=horizon, gap=gap, stride=stride
             )
         self.validation_rows = rows
-        self.ends = panel.lengths - rows
+        self.ends = panel.index.lengths - rows
         cut: dict[str, Any] = {"context": context, "horizon": horizon, "gap": gap}
         # the phase at which a forecast after the data is made
-        phase: dict[str, Any] = {"step": stride, "anchor": panel.lengths + gap}
-        index = WindowIndex.of_rows(panel.starts, end=self.ends, **cut, **phase)
+        phase: dict[str, Any] = {"step": stride, "anchor": panel.index.lengths + gap}
+        index = WindowIndex.of_rows(panel.index.starts, end=self.ends, **cut, **phase)
         if len(index) == 0:
             raise _too_short(panel, self.ends, context + gap, horizon, stride)
         self.scales = PanelScales.fit(panel, self.ends, kind=scaling)
         self.train = WindowDataset(
             panel, scales=self.scales, index=index, lags=lags, edges=edges, **cut
         )
-        begin = np.where(rows > 0, self.ends, panel.lengths)
-        judged = WindowIndex.of_rows(panel.starts, begin=begin, **cut, **phase)
+        begin = np.where(rows > 0, self.ends, panel.index.lengths)
+        judged = WindowIndex.of_rows(panel.index.starts, begin=begin, **cut, **phase)
         self.validation = self.train.at(judged)
         self._thin(max(_FEW, int(_JUDGED * len(self.train))))
         self.sizes = self.train.sizes
@@ -216,7 +216,7 @@ def _too_short(
     panel: Panel, ends: Integers, context: int, horizon: int, stride: int
 ) -> SeriesTooShort:
     longest = int(np.argmax(ends))
-    name = f"series {panel.ids[longest]!r}" if panel.n_series > 1 else "the series"
+    name = f"series {panel.index.ids[longest]!r}" if panel.n_series > 1 else "the series"
     least = "the longest, " if panel.n_series > 1 else ""
     spare = f", and a stride of {stride} up to {stride - 1} more" if stride > 1 else ""
     return SeriesTooShort(

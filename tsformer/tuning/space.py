@@ -289,7 +289,7 @@ def _dimension(path: str, values: Any) -> Dimension:
 def _contexts(forecaster: Forecaster, panel: Panel, base: int, model: Mapping[str, Any]) -> Choice:
     """Half, once and twice the context; None stays None, so that the default is among them."""
     # four fifths of the rows train; one window must fit into them, and some more
-    longest = int(0.8 * panel.lengths.min()) - 2 * forecaster.horizon
+    longest = int(0.8 * panel.index.lengths.min()) - 2 * forecaster.horizon
     shortest = max(1, model.get("start") or 0)
     others = [steps for steps in (base // 2, 2 * base) if shortest <= steps <= longest]
     values = {base: forecaster.context, **{steps: steps for steps in others}}

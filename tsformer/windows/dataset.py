@@ -4,7 +4,6 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import numpy as np
 import torch
@@ -13,7 +12,8 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from tsformer.panels import Panel, Scales
-from tsformer.panels.naming import in_row, in_series
+from tsformer.panels.columns import Columns
+from tsformer.panels.index import PanelIndex
 from tsformer.panels.scales import ScalesKind
 from tsformer.windows.batch import Batch, Sizes
 from tsformer.windows.filling import interpolated
@@ -43,11 +43,11 @@ class PanelScales:
         series = np.array([0, panel.n_series], dtype=np.int64)
         other: ScalesKind = "series" if kind == "none" else kind
         return cls(
-            target=Scales.fit(panel.target, panel.starts, ends, kind=kind),
-            past=Scales.fit(panel.past, panel.starts, ends, kind=other),
-            known=Scales.fit(panel.known, panel.starts, ends, kind=other),
+            target=Scales.fit(panel.target.values, panel.index.starts, ends, kind=kind),
+            past=Scales.fit(panel.past.values, panel.index.starts, ends, kind=other),
+            known=Scales.fit(panel.known.values, panel.index.starts, ends, kind=other),
             # one location for all series: statics tell series apart
-            static=Scales.fit(panel.static, series),
+            static=Scales.fit(panel.static.values, series),
         )
 
     def match(self, places: NDArray[np.int64], otherwise: "PanelScales") -> "PanelScales":
@@ -141,14 +141,14 @@ class WindowDataset(Dataset[Batch]):
     ) -> None:
         scales = scales or PanelScales.fit(panel)
         self.index = index or WindowIndex.of_rows(
-            panel.starts, context=context, horizon=horizon, gap=gap
+            panel.index.starts, context=context, horizon=horizon, gap=gap
         )
         self.sizes = sizes_of(panel, context=context, horizon=horizon, lags=len(lags))
         self._gap = gap
-        self._starts = torch.from_numpy(panel.starts[:-1].copy())
-        self._target, self._observed = _masked(panel, "target", scales.target)
-        self._past, self._past_present = _masked(panel, "past", scales.past)
-        known, present = _masked(panel, "known", scales.known)
+        self._starts = torch.from_numpy(panel.index.starts[:-1].copy())
+        self._target, self._observed = _masked(panel.index, panel.target, scales.target)
+        self._past, self._past_present = _masked(panel.index, panel.past, scales.past)
+        known, present = _masked(panel.index, panel.known, scales.known)
         calendar = torch.from_numpy(np.array(panel.calendar, dtype=np.float32))
         always = torch.ones(calendar.shape, dtype=torch.bool)
         earlier = [self._lagged(panel, lag) for lag in lags]
@@ -157,14 +157,16 @@ class WindowDataset(Dataset[Batch]):
             torch.cat([always, present.rows, *(there for _, there in earlier)], dim=1)
         )
         one = np.array([0, panel.n_series], dtype=np.int64)
-        static = scales.static.apply(panel.static, one, where=partial(_static_at, panel))
+        static = scales.static.apply(panel.static.values, one, where=partial(_static_at, panel))
         self._static = torch.from_numpy(np.nan_to_num(static, nan=0.0))
-        self._past_codes = _Rows(torch.from_numpy(panel.past_codes.copy()))
-        self._known_codes = _Rows(torch.from_numpy(panel.known_codes.copy()))
-        self._static_codes = torch.from_numpy(panel.static_codes.copy())
+        self._past_codes = _Rows(torch.from_numpy(panel.past.codes.copy()))
+        self._known_codes = _Rows(torch.from_numpy(panel.known.codes.copy()))
+        self._static_codes = torch.from_numpy(panel.static.codes.copy())
         ahead = torch.arange(gap, gap + horizon, dtype=torch.float32)
         self._time = torch.cat([torch.arange(-context, 0, dtype=torch.float32), ahead])
-        self._times = _Rows(torch.from_numpy(panel.times[:, None])) if panel.irregular else None
+        self._times = (
+            _Rows(torch.from_numpy(panel.index.times[:, None])) if panel.index.irregular else None
+        )
         self._weight = None
         if (panel.weight != 1).any():
             self._weight = _Rows(torch.from_numpy(panel.weight[:, None].astype(np.float32)))
@@ -285,7 +287,7 @@ class WindowDataset(Dataset[Batch]):
     def _lagged(self, panel: Panel, lag: int) -> tuple[Tensor, Tensor]:
         """The scaled targets ``lag`` rows before each row, and which of them are there."""
         row = np.arange(panel.n_rows)
-        within = torch.from_numpy(row - panel.starts[:-1].repeat(panel.lengths) >= lag)[:, None]
+        within = torch.from_numpy(panel.index.within >= lag)[:, None]
         earlier = torch.from_numpy(np.maximum(row - lag, 0))
         there = self._observed.rows[earlier] & within
         return self._target.rows[earlier].masked_fill(~there, 0), there
@@ -293,36 +295,36 @@ class WindowDataset(Dataset[Batch]):
 
 def sizes_of(panel: Panel, *, context: int, horizon: int, lags: int = 0) -> Sizes:
     """The sizes of a panel's batches, with so many lags of the targets among the known."""
-    schema, levels = panel.schema, panel.levels
 
-    def counts(names: Sequence[str]) -> tuple[int, ...]:
-        return tuple(len(levels[name]) + 1 for name in names if name in levels)
+    def counts(columns: Columns) -> tuple[int, ...]:
+        return tuple(len(words) + 1 for words in columns.categories.values())
 
+    lagged = lags * panel.target.values.shape[1]
     return Sizes(
         context=context,
         horizon=horizon,
-        target=panel.target.shape[1],
-        past=panel.past.shape[1],
-        known=panel.calendar.shape[1] + panel.known.shape[1] + lags * panel.target.shape[1],
+        target=panel.target.values.shape[1],
+        past=panel.past.values.shape[1],
+        known=panel.calendar.shape[1]
+        + panel.known.values.shape[1]
+        + lags * panel.target.values.shape[1],
         calendar=sum(name != "holiday" for name in panel.calendar_names),
-        lagged=lags * panel.target.shape[1],
-        static=panel.static.shape[1],
-        past_levels=counts(schema.past),
-        known_levels=counts(schema.known),
-        static_levels=counts(schema.static),
+        lagged=lagged,
+        static=panel.static.values.shape[1],
+        past_levels=counts(panel.past),
+        known_levels=counts(panel.known),
+        static_levels=counts(panel.static),
     )
 
 
-def _masked(
-    panel: Panel, role: Literal["target", "past", "known"], scales: Scales
-) -> tuple[_Rows, _Rows]:
+def _masked(index: PanelIndex, columns: Columns, scales: Scales) -> tuple[_Rows, _Rows]:
     def where(row: int, column: int) -> str:
-        return f"column {panel.names(role)[column]!r}{in_row(panel, row)}"
+        return f"column {columns.names[column]!r}{index.where(row)}"
 
-    scaled = torch.from_numpy(scales.apply(getattr(panel, role), panel.starts, where=where))
+    scaled = torch.from_numpy(scales.apply(columns.values, index.starts, where=where))
     present = ~torch.isnan(scaled)
     return _Rows(scaled.nan_to_num_(nan=0.0)), _Rows(present)
 
 
 def _static_at(panel: Panel, series: int, column: int) -> str:
-    return f"static column {panel.names('static')[column]!r}{in_series(panel, series)}"
+    return f"static column {panel.static.names[column]!r}{panel.index.of(series)}"

@@ -89,8 +89,8 @@ class ToyBaseline(PanelForecaster):
     def _forecasting(self, panel: Any, ends: Any) -> Any:
         def forecast(series: Any, origins: Any, levels: Any) -> tuple[Any, Any]:
             means, deviations = [], []
-            for begin, origin in zip(panel.starts[series], origins - self.gap_, strict=True):
-                seen = pd.DataFrame(panel.target[begin : begin + origin])
+            for begin, origin in zip(panel.index.starts[series], origins - self.gap_, strict=True):
+                seen = pd.DataFrame(panel.target.values[begin : begin + origin])
                 first = seen.bfill().iloc[0]  # so that a constant stays what it is
                 means.append((seen - first).mean() + first)
                 deviations.append(seen.std(ddof=0))

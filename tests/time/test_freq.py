@@ -25,14 +25,14 @@ def future(index, horizon=5, **options):
 def test_stamps_continue_exactly(freq):
     full = pd.date_range("2023-01-31", periods=35, freq=freq)
     panel = read_panel(framed(full[:30]))
-    assert extended(panel, 5).stamps.equals(pd.DatetimeIndex(full))
+    assert extended(panel, 5).index.stamps.equals(pd.DatetimeIndex(full))
 
 
 @pytest.mark.parametrize("freq", ["SMS", "WOM-3FRI", "36h"])
 def test_stamps_of_a_declared_frequency(freq):
     full = pd.date_range("2023-01-31", periods=35, freq=freq)
     panel = read_panel(framed(full[:30]), Schema(freq=freq))
-    assert extended(panel, 5).stamps.equals(pd.DatetimeIndex(full))
+    assert extended(panel, 5).index.stamps.equals(pd.DatetimeIndex(full))
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -50,7 +50,7 @@ def test_clock_changes(start, zone, freq):
     full = pd.date_range(start, periods=1000 if freq in ("h", "30min") else 60, freq=freq, tz=zone)
     for cut in (10, len(full) // 2, len(full) - 20):
         panel = read_panel(framed(full[:cut]))
-        assert extended(panel, 20).stamps.equals(pd.DatetimeIndex(full[: cut + 20]))
+        assert extended(panel, 20).index.stamps.equals(pd.DatetimeIndex(full[: cut + 20]))
         assert panel.index.stamps.tz == full.tz
 
 
@@ -66,7 +66,7 @@ def test_whole_numbers(step):
     frame = pd.DataFrame({"step": 5 + step * np.arange(8), "y": np.arange(8.0)})
     panel = read_panel(frame)
     assert panel.index.freq == step
-    assert extended(panel, 2).stamps[-2:].tolist() == [5 + step * 8, 5 + step * 9]
+    assert extended(panel, 2).index.stamps[-2:].tolist() == [5 + step * 8, 5 + step * 9]
     assert read_panel(frame, Schema(time="step", freq=step)).index.freq == step
 
 

@@ -9,8 +9,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tsformer.cures import warn
-from tsformer.errors import NoSkill, ParameterError
+from tsformer.errors import ParameterError
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.estimators.naive import usable_season
@@ -19,7 +18,7 @@ from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
 from tsformer.estimators.scaling import ForecasterScaling, column_scales, scales_at, window_kind
 from tsformer.estimators.short import long_enough, padded, without_short
-from tsformer.estimators.skill import skill
+from tsformer.estimators.skill import skill, warn_without_skill
 from tsformer.estimators.validating import joined, rows_joined
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
@@ -194,8 +193,7 @@ class Forecaster(PanelForecaster):
         if settings.refit_all and self.best_epoch_ is not None:
             self._refit(panel, transforms, budget)
         self.cut_short_ = budget.said()
-        if self.skill_ < 0:
-            warn(NoSkill(_NO_SKILL.format(self.model_, self.skill_)))
+        warn_without_skill(self.model_, self.skill_)
 
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""
@@ -344,9 +342,3 @@ class Forecaster(PanelForecaster):
         """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far."""
         places = self._tail.index.ids.get_indexer(panel.index.ids).astype(np.int64)
         return scales_at(places, self.scales_, panel, ends, column_scales(self.scaling_))
-
-
-_NO_SKILL = (
-    "on the validation rows {} is no better than seasonal persistence (skill {:.3f}): more "
-    "history, a longer context or another model may help; SeasonalNaive is the simpler choice"
-)

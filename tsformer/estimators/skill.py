@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tsformer.cures import warn
+from tsformer.errors import NoSkill
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecasts import windows_of
 from tsformer.estimators.mase import naive_scale, scaled_error
@@ -10,7 +12,7 @@ from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_s
 from tsformer.panels import Panel, Scales
 from tsformer.windows import WindowIndex
 
-__all__ = ["skill"]
+__all__ = ["skill", "warn_without_skill"]
 
 Integers = NDArray[np.int64]
 
@@ -65,3 +67,15 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     if naive <= rounding:
         return 0.0 if rounding > 0 and own <= rounding else float("nan")
     return 1 - own / naive
+
+
+def warn_without_skill(model: object, skill: float) -> None:
+    """Warn if seasonal persistence is better; a tie, or no validation (NaN), is no news."""
+    if skill < 0:
+        warn(
+            NoSkill(
+                f"on the validation rows {model} is no better than seasonal persistence (skill"
+                f" {skill:.3f}): more history, a longer context or another model may help;"
+                " SeasonalNaive is the simpler choice"
+            )
+        )

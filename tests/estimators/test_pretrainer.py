@@ -111,7 +111,8 @@ def test_a_fit_begins_with_the_pretrained_weights(weights, caplog):
         fitted = forecaster(weights, training=Training(epochs=0)).fit(waves(seed=1))
     state = fitted.network_.state_dict()
     assert all(torch.equal(state[name], one) for name, one in weights.tensors.items())
-    assert f"{len(weights.tensors)} of {len(weights.tensors) + 1} tensors" in caplog.text
+    # the weights of the skip and its offset are fitted to this data
+    assert f"{len(weights.tensors)} of {len(weights.tensors) + 2} tensors" in caplog.text
 
 
 def test_what_does_not_fit_starts_fresh(weights):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tsformer.cli.checking import note_findings
+from tsformer.cli.exits import note
 from tsformer.cli.files import check_output, check_table, read_data, read_table, write_table
 from tsformer.cli.forecasters import build_forecaster, read_quantiles
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
@@ -62,6 +63,7 @@ def forecast(
     forecaster.fit(data.frame)
     ahead = None if future is None else read_table(future, form)
     made = forecaster.predict(future=ahead, quantiles=levels)
+    _note_negative(made, data, forecaster)
     write_table(made, output)
     print_facts({**describe_data(data, forecaster), **describe_fit(forecaster)})
     say()
@@ -147,6 +149,20 @@ def predict(
     write_table(made, output)
     if output is not None:
         say(f"forecast written to {output}")
+
+
+def _note_negative(made: "pd.DataFrame", data: "Data", forecaster: Any) -> None:
+    """Propose ``--nonnegative`` where a forecast is below 0 and the data never are."""
+    if getattr(forecaster, "nonnegative", True):
+        return
+    for target in forecaster.schema_.target:
+        own = [one for one in made if one == target or str(one).startswith(f"{target}_q")]
+        below = (made[own] < 0).any(axis=1)
+        if below.any() and data.frame[target].min() >= 0:
+            note(
+                f"column {target!r} is never negative in the data, but its forecast or band is in"
+                f" {int(below.sum())} of {len(made)} rows: --nonnegative keeps it at 0"
+            )
 
 
 def _draw(made: "pd.DataFrame", data: "Data", forecaster: Any, path: Path) -> str:

@@ -29,8 +29,10 @@ Quantiles = Annotated[
 ]
 
 
-def _file(help: str, **more: Any) -> Any:
-    return typer.Option(help=help, rich_help_panel="Reading the file", show_default=False, **more)
+def _file(help: str, *names: str, **more: Any) -> Any:
+    return typer.Option(
+        *names, help=help, rich_help_panel="Reading the file", show_default=False, **more
+    )
 
 
 def _role(help: str, **more: Any) -> Any:
@@ -68,7 +70,9 @@ class Format:
     ] = None
     skip_rows: Annotated[int | None, _file("Lines to leave out at the top.", min=0)] = None
     comment: Annotated[str | None, _file("What lines to leave out begin with, such as '#'.")] = None
-    no_header: Annotated[bool, _file("The first row holds values, not names.")] = False
+    no_header: Annotated[bool, _file("The first row holds values, not names.", "--no-header")] = (
+        False
+    )
     sheet: Annotated[str | None, _file("Sheet of an Excel file; the first, if none.")] = None
 
 
@@ -130,6 +134,9 @@ class Model:
     seed: Annotated[
         int | None, _model("Seed; the same one, the same forecast.", show_default=False)
     ] = None
+    nonnegative: Annotated[
+        bool, _model("No forecast is below 0, as counts are.", "--nonnegative")
+    ] = False
     settings: Annotated[
         Words,
         _model(

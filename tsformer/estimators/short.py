@@ -2,16 +2,14 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags, Ints
 from tsformer.cures import warn
 from tsformer.errors import SeriesLeftOut, SeriesTooShort
 from tsformer.panels import Panel
 from tsformer.panels.index import shown
 
 __all__ = ["long_enough", "padded", "without_short"]
-
-Integers = NDArray[np.int64]
 
 
 def without_short(
@@ -76,7 +74,7 @@ def long_enough(panel: Panel, context: int) -> Panel:
     return panel.select(~short)
 
 
-def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
+def padded(panel: Panel, ends: Ints, context: int) -> tuple[Panel, int]:
     """The panel with so many masked rows before each series that every context fits.
 
     Parameters
@@ -115,9 +113,7 @@ def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
 _DONE = {"drop": "dropped", "pad": "padded"}
 
 
-def _warn_left_out(
-    panel: Panel, short: NDArray[np.bool_], needed: int, done: str, more: str = ""
-) -> None:
+def _warn_left_out(panel: Panel, short: Flags, needed: int, done: str, more: str = "") -> None:
     warn(
         SeriesLeftOut(
             f"{int(short.sum())} of {panel.n_series} series have fewer than {needed} rows and are"
@@ -126,7 +122,7 @@ def _warn_left_out(
     )
 
 
-def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
+def _refusal(panel: Panel, short: Flags, what: str, needed: int) -> str:
     found = _found(panel, short, what, needed)
     if panel.n_series == 1:
         return f"{found} Lower context or horizon, or give more rows."
@@ -136,7 +132,7 @@ def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> 
     )
 
 
-def _found(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
+def _found(panel: Panel, short: Flags, what: str, needed: int) -> str:
     rows = int(panel.index.lengths[int(np.argmax(short))])
     if panel.n_series == 1:
         return f"the series has {rows} rows; {what} need {needed}."
@@ -146,5 +142,5 @@ def _found(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> st
     )
 
 
-def _name(panel: Panel, short: NDArray[np.bool_]) -> str:
+def _name(panel: Panel, short: Flags) -> str:
     return shown(panel.index.ids[int(np.argmax(short))])

@@ -1,8 +1,8 @@
 """How much better a forecaster is than seasonal persistence on the rows that validate it."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.cures import warn
 from tsformer.errors import NoSkill
 from tsformer.estimators.contract import PanelForecaster
@@ -14,13 +14,12 @@ from tsformer.windows import WindowIndex
 
 __all__ = ["skill", "warn_without_skill"]
 
-Integers = NDArray[np.int64]
 
 _ROUNDING = 1e-5
 """An error of so little of a series' deviation is what float32 leaves of a perfect forecast."""
 
 
-def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: Integers) -> float:
+def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: Ints) -> float:
     """One minus the ratio of its MASE to that of seasonal persistence on the same windows.
 
     Parameters

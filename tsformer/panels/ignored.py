@@ -6,15 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags
 from tsformer.cures import warn as warn_caller
 from tsformer.errors import EmptyPeriod, ParameterError, WrongTime
 from tsformer.time.freq import wall_of
 
 __all__ = ["check_ignore", "ignored_rows"]
 
-Flags = NDArray[np.bool_]
 
 _WHOLE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.errors import DuplicateColumn
 from tsformer.panels.schema import Schema
 
@@ -51,7 +51,7 @@ class Layout:
         *,
         stamps: pd.Index,
         ids: pd.Index,
-        counts: NDArray[np.int64],
+        counts: Ints,
     ) -> pd.DataFrame:
         """Lay value columns out as the caller had them.
 

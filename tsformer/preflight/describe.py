@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags
 from tsformer.cures import Cure
 from tsformer.errors import FrameError
 from tsformer.estimators.defaults import default_context, default_model
@@ -195,7 +195,7 @@ def _cost(
     }
 
 
-def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -> Finding:
+def _short(panel: Panel, short: Flags, context: int, horizon: int) -> Finding:
     first = int(np.argmax(short))
     whose = "the series has" if panel.n_series == 1 else f"series {panel.index.ids[first]!r} has"
     text = (

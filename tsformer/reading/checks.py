@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
 
+from tsformer.arrays import Flags, Floats, Ints
 from tsformer.cures import Cure
 from tsformer.errors import (
     DuplicateColumn,
@@ -37,8 +37,6 @@ __all__ = [
     "to_floats",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _EXACT = 2**53
 
@@ -74,7 +72,7 @@ class Places:
         """Name a series, or nothing where there is one."""
         return "" if self.ids is None else f" of series {shown(self.ids[series])}"
 
-    def first(self, bad: NDArray[np.bool_]) -> str:
+    def first(self, bad: Flags) -> str:
         """Say where the first bad one of the sorted rows is, and how many there are."""
         return f"first{self.at(int(self.order[int(np.argmax(bad))]))}, {int(bad.sum())} in all"
 
@@ -188,7 +186,7 @@ def check_values(
     places: Places,
     *,
     masked: bool,
-    ignored: NDArray[np.bool_] | None = None,
+    ignored: Flags | None = None,
 ) -> None:
     """Refuse infinite values, and missing ones unless they are masked.
 
@@ -225,7 +223,7 @@ def check_observed(
     names: Sequence[str],
     starts: Ints,
     places: Places,
-    ignored: NDArray[np.bool_],
+    ignored: Flags,
 ) -> None:
     """Refuse a series in which no target was ever observed outside of what is ignored."""
     seen = np.logical_or.reduceat(~np.isnan(target).all(axis=1), starts[:-1])

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags, Ints
 from tsformer.cures import Cure
 from tsformer.errors import (
     DuplicateTimestamp,
@@ -22,15 +22,12 @@ from tsformer.reading.checks import Places, check_columns, is_categorical, to_fl
 from tsformer.reading.converted import say_numbers
 from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.reader import same_kind
-from tsformer.reading.roles import Spot
+from tsformer.reading.spots import Spot
 from tsformer.reading.tables import as_frame
 from tsformer.reading.values import decode, encode, warn_unseen
 from tsformer.time.stamps import is_dates, looks_like_dates, read_stamps
 
 __all__ = ["extended", "future_frame", "read_future"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def extended(panel: Panel, horizon: int, future: Any = None) -> Panel:
@@ -276,7 +273,7 @@ def _other_kind(frame: pd.DataFrame, name: str, place: Ints, panel: Panel, then:
 
 
 def _refuse_value(
-    panel: Panel, name: str, bad: NDArray[np.bool_], stamps: pd.Index, horizon: int, what: str
+    panel: Panel, name: str, bad: Flags, stamps: pd.Index, horizon: int, what: str
 ) -> None:
     if not bad.any():
         return

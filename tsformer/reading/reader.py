@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime
@@ -22,7 +21,8 @@ from tsformer.reading.grid import Grid, find_freq, full_grid
 from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.late import late_columns
 from tsformer.reading.repeats import hint
-from tsformer.reading.roles import Roles, find_stamps, resolve, resolve_like
+from tsformer.reading.roles import find_stamps, resolve, resolve_like
+from tsformer.reading.spots import Roles
 from tsformer.reading.tables import as_frame
 from tsformer.reading.values import Rows, covariates, read_values
 from tsformer.time.freq import Freq, as_freq, name_of
@@ -30,8 +30,6 @@ from tsformer.time.holidays import read_holidays
 
 __all__ = ["read_panel", "stamps_of"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _NAMED = ("time", "series", "weight")
 _LOG = logging.getLogger("tsformer")
 

@@ -1,16 +1,13 @@
 """What repeated stamps may mean: a column tells series apart, or the hour stands apart."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_integer_dtype
 
 from tsformer.cures import Cure
+from tsformer.reading.spots import Roles
 from tsformer.time.stamps import is_text
-
-if TYPE_CHECKING:
-    from tsformer.reading.roles import Roles
 
 __all__ = ["hint", "is_name", "names_rows", "tells_apart"]
 
@@ -49,7 +46,7 @@ def tells_apart(frame: pd.DataFrame, names: Sequence[str], stamps: pd.Index) -> 
     return not keys.assign(**{"".join(names) + " at": stamps}).duplicated().any()
 
 
-def hint(frame: pd.DataFrame, roles: "Roles") -> tuple[str, Cure]:
+def hint(frame: pd.DataFrame, roles: Roles) -> tuple[str, Cure]:
     """Ask what a caller may have forgotten whose stamps repeat and who named no series."""
     given = {*roles.schema.past, *roles.schema.known, *roles.schema.static}
     given |= {roles.schema.weight, roles.time.column}
@@ -78,7 +75,7 @@ def hint(frame: pd.DataFrame, roles: "Roles") -> tuple[str, Cure]:
     return said, Cure("Say so", {"schema__series": series})
 
 
-def _is_hour(frame: pd.DataFrame, name: str, roles: "Roles") -> bool:
+def _is_hour(frame: pd.DataFrame, name: str, roles: Roles) -> bool:
     stamps = roles.stamps
     dates = isinstance(stamps, pd.DatetimeIndex) and roles.time.column is not None
     if name.casefold() not in _HOURS or not dates:

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime
 from tsformer.panels.index import shown
 from tsformer.panels.schema import Schema
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
+from tsformer.reading.spots import Roles, Spot
 from tsformer.time.stamps import (
     is_dates,
     is_text,
@@ -23,41 +24,11 @@ from tsformer.time.stamps import (
     read_stamps,
 )
 
-__all__ = ["Roles", "Spot", "find_stamps", "resolve", "resolve_like"]
+__all__ = ["find_stamps", "resolve", "resolve_like"]
 
 _TIMES = ("ds", "timestamp", "time", "date", "datetime", "step", "t")
 _SERIES = ("unique_id", "item_id", "series_id")
 _TARGETS = {"ds": "y", "timestamp": "target"}
-
-
-class Spot(NamedTuple):
-    """A column by name, or a level of the index by number."""
-
-    column: str | None
-    level: int = 0
-
-    def values(self, frame: pd.DataFrame) -> pd.Index:
-        """Read what stands there."""
-        found: pd.Index
-        if self.column is not None:
-            found = pd.Index(frame[self.column])
-        else:
-            found = frame.index.get_level_values(self.level)
-        return found
-
-    def name(self, frame: pd.DataFrame) -> Any:
-        """Name of the column or of the level."""
-        return self.column if self.column is not None else frame.index.names[self.level]
-
-
-class Roles(NamedTuple):
-    """Where everything is."""
-
-    schema: Schema
-    time: Spot
-    series: Spot | None
-    stamps: pd.Index
-    period: str | None
 
 
 def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:

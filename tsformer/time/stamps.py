@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype
 
+from tsformer.arrays import Floats, Ints
 from tsformer.cures import Cure
 from tsformer.errors import WrongTime
 from tsformer.time.formats import Spelling, fitting, names_periods, reads_like, zone_word
@@ -105,7 +105,7 @@ def as_moment(stamp: Any, stamps: pd.Index) -> Any:
     return made
 
 
-def elapsed(stamps: pd.Index, since: NDArray[np.int64], step: Any) -> NDArray[np.float64]:
+def elapsed(stamps: pd.Index, since: Ints, step: Any) -> Floats:
     """Time from the rows ``since`` to each row, in steps of a fixed length."""
     if not isinstance(stamps, pd.DatetimeIndex):
         values = stamps.to_numpy()

@@ -1,0 +1,39 @@
+"""Where time, series and roles stand in a frame."""
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from tsformer.panels.schema import Schema
+
+__all__ = ["Roles", "Spot"]
+
+
+class Spot(NamedTuple):
+    """A column by name, or a level of the index by number."""
+
+    column: str | None
+    level: int = 0
+
+    def values(self, frame: pd.DataFrame) -> pd.Index:
+        """Read what stands there."""
+        found: pd.Index
+        if self.column is not None:
+            found = pd.Index(frame[self.column])
+        else:
+            found = frame.index.get_level_values(self.level)
+        return found
+
+    def name(self, frame: pd.DataFrame) -> Any:
+        """Name of the column or of the level."""
+        return self.column if self.column is not None else frame.index.names[self.level]
+
+
+class Roles(NamedTuple):
+    """Where everything is."""
+
+    schema: Schema
+    time: Spot
+    series: Spot | None
+    stamps: pd.Index
+    period: str | None

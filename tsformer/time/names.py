@@ -24,11 +24,12 @@ _UNITS = {
     "second": "second seconds sec ss",
 }
 _UNIT = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-_LOOSE = {*_UNIT, "data"} - {"an", "ar", "h", "he", "mm", "dd", "ss", "mi", "min", "mon", "mes"}
-_COUNTERS = frozenset(
-    "step t index idx row rows rowid id nr no num number n obs observation lfd record rownum"
-    " unnamed".split()
-)
+_SHORT = frozenset(("an", "ar", "h", "he", "mm", "dd", "ss", "mi", "min", "mon", "mes"))
+_LOOSE = {*_UNIT, "data"} - _SHORT
+_COUNTERS = frozenset((
+    "step", "t", "index", "idx", "row", "rows", "rowid", "id", "nr", "no", "num", "number", "n",
+    "obs", "observation", "lfd", "record", "rownum", "unnamed",
+))  # fmt: skip
 
 
 def unit_of(name: Any) -> str:

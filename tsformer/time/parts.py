@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from tsformer.arrays import Floats
 from tsformer.errors import WrongTime
 from tsformer.time.formats import month_number
 from tsformer.time.names import unit_of
@@ -27,7 +28,7 @@ _CHAINS = (
     ("year", "week", "weekday"),
     ("year", "quarter"),
 )
-_SECONDS = {"hour": 3600, "minute": 60, "second": 1}
+_SECONDS = {"hour": 3600, "minute": 60, "second": 1, "clock": 1, "hours and minutes": 1}
 
 
 class Part(NamedTuple):
@@ -104,10 +105,11 @@ def combined(
             f"the columns {said} name no date in {where(row)}: {held} ({int(bad.sum())} such"
             " rows). Correct it."
         )
-    seconds = sum(values[unit] * length for unit, length in _SECONDS.items() if unit in values)
-    for unit in ("clock", "hours and minutes"):
-        seconds = seconds + values.get(unit, 0)
-    passed = pd.to_timedelta(np.broadcast_to(seconds, len(frame)), unit="s")
+    seconds = np.zeros(len(frame))
+    for unit, length in _SECONDS.items():
+        if unit in values:
+            seconds += values[unit] * length
+    passed = pd.to_timedelta(seconds, unit="s")
     if days.tz is None:
         return pd.DatetimeIndex(days + passed).as_unit("us")
     wall = pd.DatetimeIndex(days.tz_localize(None) + passed)
@@ -143,7 +145,7 @@ def _unit(values: pd.Series, name: str) -> str:
     if not len(numbers):
         return ""
     low, high = int(numbers.min()), int(numbers.max())
-    if named in ("hour", "moment") and 24 < high <= 2400 and low >= 0:
+    if named in ("hour", "moment") and 100 <= high <= 2400 and low >= 0:
         return "hours and minutes" if (numbers % 100 < 60).all() else ""
     if named == "day" and high > 31:
         named = "day of the year"
@@ -169,9 +171,7 @@ def _unit_of_text(values: pd.Series, named: str) -> str:
     return named if spelt else ""
 
 
-def _values(
-    values: pd.Series, part: Part, where: Callable[[int], str]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _values(values: pd.Series, part: Part, where: Callable[[int], str]) -> Floats:
     """Numbers of a part, seconds for those that hold a time of day."""
     numbers = whole_numbers(values)
     if numbers is None:
@@ -216,7 +216,7 @@ def _clock_seconds(text: str) -> float | None:
     return float(hour * 3600 + minute * 60 + second) if inside else None
 
 
-def _days(values: dict[str, "np.ndarray[tuple[int], np.dtype[np.float64]]"]) -> pd.Series:
+def _days(values: dict[str, Floats]) -> pd.Series:
     """First day of what the parts of each row name; NaT where there is none."""
     whole = {unit: pd.Series(held).astype("int64") for unit, held in values.items()}
     year = whole["year"]

@@ -8,12 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
 
+from tsformer.arrays import Ints
 from tsformer.errors import WrongTime
 from tsformer.time.names import counts_rows, tells_time, unit_of
 
 __all__ = ["WholeTime", "is_count", "whole_numbers", "whole_time"]
-
-Ints = NDArray[np.int64]
 
 _DIGITS = {14: "%Y%m%d%H%M%S", 12: "%Y%m%d%H%M", 10: "%Y%m%d%H", 8: "%Y%m%d"}
 _YEARS = (1500, 2200)
@@ -151,9 +150,10 @@ def _numbers(values: pd.Index | pd.Series) -> NDArray[Any] | None:
     text = pd.Series(values).astype("object")
     if not all(isinstance(one, str) and one.strip().isdecimal() for one in text):
         return None
-    if text.str.strip().str.len().max() > 18:
+    try:
+        return text.astype("int64").to_numpy()
+    except (OverflowError, ValueError):
         return None
-    return text.astype("int64").to_numpy()
 
 
 def _is_whole(numbers: NDArray[Any]) -> bool:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError
 from tsformer.panels import Panel, Policy, Schema
@@ -17,8 +17,6 @@ from tsformer.reading.roles import resolve
 from tsformer.reading.tables import as_frame
 
 __all__ = ["Block", "Plan", "Skip", "Source", "make_plan", "named_split"]
-
-Ints = NDArray[np.int64]
 
 
 class Source:

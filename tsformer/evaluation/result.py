@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecasts, windows_of
 from tsformer.evaluation.metrics import METRICS, Totals
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Backtest"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,7 +276,7 @@ class Backtest:
         return stamps.to_period(period)
 
 
-def _picked(part: Forecasts, which: NDArray[np.bool_]) -> Forecasts:
+def _picked(part: Forecasts, which: Flags) -> Forecasts:
     return Forecasts(
         part.series[which], part.origin[which], part.point[which], part.quantiles[which]
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Floats, Ints
 from tsformer.cures import Cure, warn
 from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError, SeriesTooShort, TsformerWarning
@@ -28,8 +28,6 @@ from tsformer.reading import Holdout, RollingOrigin
 
 __all__ = ["backtest"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _LOG = logging.getLogger("tsformer")
 
 _MANY_NUMBERS = 100_000_000

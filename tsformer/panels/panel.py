@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from tsformer.arrays import Flags, Floats
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import Grown, PanelIndex, Piece
 from tsformer.panels.layout import Layout
@@ -18,9 +19,6 @@ from tsformer.time.calendar import calendar_features
 from tsformer.time.freq import label_of
 
 __all__ = ["Panel"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,7 @@ class Panel:
     known: Columns
     static: Columns
     weight: Floats
-    masked: NDArray[np.bool_]
+    masked: Flags
     schema: Schema
     layout: Layout
     policy: Policy = field(default_factory=Policy)

@@ -5,15 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.panels.panel import Panel
 from tsformer.panels.schema import Schema
 from tsformer.time.season import find_seasons, season_length
 
 __all__ = ["main_season", "seasons", "with_seasons"]
 
-Ints = NDArray[np.int64]
 _LOG = logging.getLogger("tsformer")
 
 

@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags, Ints
 from tsformer.errors import ParameterError
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.panel import Panel
 
 __all__ = ["late_columns"]
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _SHARE = 0.9
 """A dead sensor among many does not make its column late everywhere."""

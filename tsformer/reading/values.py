@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.arrays import Flags, Floats, Ints
 from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, WrongType
 from tsformer.panels.columns import Columns
@@ -38,9 +39,6 @@ __all__ = [
     "warn_unseen",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _MOSTLY = 0.9
 """Text of which more than this reads as numbers is numbers, some of them misspelt."""

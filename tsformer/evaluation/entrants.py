@@ -99,8 +99,10 @@ def fitted_before(
 ) -> PanelForecaster:
     """A clone, fitted on the training rows of a block and nothing else."""
     fresh: PanelForecaster = clone(entrant)
-    # resolved on the whole: a slice may hide a frequency or a series column
-    fresh.schema = source.panel.schema
+    # resolved on the whole, since a slice may hide a frequency or a series column; but what is
+    # late at the end of all data need not have been so at this cutoff
+    said = None if entrant.schema is None else entrant.schema.late
+    fresh.schema = Schema(**{**source.panel.schema.get_params(), "late": said})
     if plan.validation is not None and "training" in fresh.get_params(deep=False):
         fresh.set_params(training__validation=plan.validation)
     if fresh.policy is None or fresh.policy.short == "error":

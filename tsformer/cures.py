@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Cure", "warn"]
+__all__ = ["Cure", "as_options", "warn"]
 
-_VALUES = {"schema": "Schema", "policy": "Policy", "training": "Training"}
+_VALUES = {"schema": "Schema", "policy": "Policy", "training": "Training", "head": "Quantiles"}
 _OF_COLUMNS = ("time", "series", "target", "known", "past", "static", "weight", "freq", "season")
 _OPTIONS = {
     **{f"schema__{name}": f"--{name}" for name in _OF_COLUMNS},
@@ -68,7 +68,7 @@ class Cure:
 
     def options(self) -> str:
         """The advice with options of the command line; empty where only Python would do."""
-        shown = " ".join(filter(None, [_as_options(self.settings), self.option]))
+        shown = " ".join(filter(None, [as_options(self.settings), self.option]))
         return "" if self.code and not shown else _sentence(self.advice, shown)
 
 
@@ -104,7 +104,14 @@ def _as_arguments(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _as_options(settings: Mapping[str, Any]) -> str:
+def as_options(settings: Mapping[str, Any]) -> str:
+    """Parameters by path as options of the command line; ``...`` is for the caller to fill in.
+
+    Examples
+    --------
+    >>> as_options({"schema__past": ["price", "day off"], "policy__gaps": "mask"})
+    '--past "price,day off" --gaps mask'
+    """
     return " ".join(_as_option(path, value) for path, value in settings.items())
 
 

@@ -31,7 +31,7 @@ def test_without_covariates_there_is_nothing(sizes, make_batch):
     assert covariates.number == 0
     assert covariates(make_batch(sizes)).shape == (5, 0, 1)
     network = Linear().build(sizes, Point())
-    assert network.skip.beside_weight is None
+    assert network.skip.covariate_weight is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_later_fit_recalls_the_penalty(model, make_batch):
         first, second, third = (model.build(sizes, Point()) for _ in range(3))
     first.prepare([train], [validation], StandardNormaliser())
     assert first.skip.ratio not in (None, 0.01)
-    second.recall(first)
+    second.inherit(first)
     second.prepare([train], [], StandardNormaliser())
     assert torch.equal(second.skip.weight, first.skip.weight)
     third.prepare([train], [], StandardNormaliser())

@@ -1,6 +1,6 @@
 """The command that looks a file over before anything runs."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,10 @@ from tsformer.cli.options import Format, Roles, Source, grouped
 from tsformer.cli.tables import say
 from tsformer.errors import DatasetError, FrameError
 
-__all__ = ["check", "note_findings"]
+if TYPE_CHECKING:
+    from tsformer.panels import Panel
+
+__all__ = ["check", "look_over"]
 
 
 @grouped
@@ -41,13 +44,13 @@ def check(
     raise typer.Exit(report.exit_code)
 
 
-def note_findings(data: Data) -> None:
-    """Say what ``check`` would warn of: values that are masked, codes for missing values.
+def look_over(data: Data) -> "Panel":
+    """Read the data as ``fit`` would, and say what ``check`` would warn of.
 
     Raises
     ------
     FrameError
-        If the data cannot be read, as ``fit`` would.
+        If the data cannot be read.
     """
     from tsformer.preflight.findings import findings, named_rows
     from tsformer.reading import read_panel
@@ -56,3 +59,4 @@ def note_findings(data: Data) -> None:
     for finding in [*findings(panel), *named_rows(data.frame, panel)]:
         if finding.level == "warning":
             note(finding.as_options())
+    return panel

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tsformer.cli.files import Data
     from tsformer.params import Params
 
-__all__ = ["build_forecaster", "read_quantiles"]
+__all__ = ["build_forecaster", "check_levels", "read_quantiles"]
 
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _PARTS = ("model", "head", "training", "schema", "policy")
@@ -75,6 +75,23 @@ def read_quantiles(text: str) -> list[float] | None:
     if not all(0 < level < 1 for level in levels):
         raise ParameterError(f"--quantiles {text}: each level must lie inside (0, 1)")
     return sorted(set(levels))
+
+
+def check_levels(forecaster: Any, levels: list[float] | None) -> None:
+    """Refuse levels that the forecaster will not learn, before it learns any.
+
+    Raises
+    ------
+    ParameterError
+        With the option that makes it learn them.
+    """
+    import torch
+
+    from tsformer.heads import Quantiles
+
+    if levels and hasattr(forecaster, "head"):
+        head = forecaster.head or Quantiles()
+        head.quantiles(torch.zeros(1, 1, 1, head.width), levels)
 
 
 def _known_model(given: str) -> Any:

@@ -92,6 +92,13 @@ class Roles:
     freq: Annotated[
         str | None, _role("Step between rows, such as 'h', 'D' or 'MS'; found by itself.")
     ] = None
+    season: Annotated[
+        Words,
+        _role(
+            "Rows in a season, or in each of several, such as 48,336; found by itself, 1 for none.",
+            metavar="ROWS",
+        ),
+    ] = None
     weight: Annotated[str | None, _role("Column with how much each row counts in training.")] = None
     missing: Annotated[
         str | None,

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tsformer.arrays import Floats, Ints
+from tsformer.cures import Cure
 from tsformer.errors import ParameterError, SeriesTooShort, WrongType
 from tsformer.estimators.forecasts import (
     Forecasts,
@@ -313,8 +314,8 @@ class PanelForecaster(Learner, ABC):
             return self.horizon_
         if not 1 <= horizon <= self.horizon_:
             raise ParameterError(
-                f"horizon={horizon}: this forecaster was fitted for 1 to {self.horizon_} steps. "
-                f"Fit again with horizon={horizon}."
+                f"horizon={horizon}: this forecaster was fitted for 1 to {self.horizon_} steps.",
+                Cure("Fit again for as many", {"horizon": horizon}),
             )
         return horizon
 

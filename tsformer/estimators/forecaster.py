@@ -240,7 +240,7 @@ class Forecaster(PanelForecaster):
         if self.start is not None:
             self.start.load_into(network, self.model_)
         if like is not None:
-            network.recall(like)
+            network.inherit(like)
         self.scaling_ = self.scaling
         module = ForecastModule(
             network, self.head_, settings, scaling=self._window_scaling(), random_state=seed

@@ -108,9 +108,9 @@ def running_statistics(
     """
     kept = values.masked_fill(~observed, 0).double()  # small differences of large sums
     number = observed.sum(-1).cumsum(-1)
-    share = number.clamp(min=1)
-    mean = kept.sum(-1).cumsum(-1) / share
-    scale = (kept.square().sum(-1).cumsum(-1) / share - mean.square()).clamp(min=0).sqrt()
+    count = number.clamp(min=1)
+    mean = kept.sum(-1).cumsum(-1) / count
+    scale = (kept.square().sum(-1).cumsum(-1) / count - mean.square()).clamp(min=0).sqrt()
     varied = scale > 1e-6 * (1 + mean.abs())
     scale = scale.masked_fill(~varied, 1)
     before = functional.pad(number > 0, (1, 0))[:, :-1]

@@ -118,7 +118,7 @@ class CarriesSkip(Network):
             self.skip = TrainedSkip(
                 sizes.context,
                 sizes.horizon,
-                beside=self.covariates.number,
+                covariates=self.covariates.number,
                 targets=sizes.target,
             )
 
@@ -127,8 +127,8 @@ class CarriesSkip(Network):
         if self.skip is None:
             return torch.zeros_like(batch.future_target)
         # divided by the deviation of the window, as what is forecast of the target is
-        beside = self.covariates(batch) / batch.scale if self.covariates.number else None
-        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
+        covariates = self.covariates(batch) / batch.scale if self.covariates.number else None
+        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, covariates)
         return forecast
 
     def prepare(
@@ -136,12 +136,12 @@ class CarriesSkip(Network):
     ) -> None:
         """Fit the linear skip."""
         if self.skip is not None:
-            self.skip.fit_ridge(train, validation, beside=self.covariates)
+            self.skip.fit_ridge(train, validation, covariates=self.covariates)
 
-    def recall(self, earlier: Network) -> None:
+    def inherit(self, earlier: Network) -> None:
         """Take over the penalty of its skip."""
         if isinstance(earlier, CarriesSkip) and self.skip is not None and earlier.skip is not None:
-            self.skip.ratio, self.skip.alone = earlier.skip.ratio, earlier.skip.alone
+            self.skip.inherit(earlier.skip)
 
 
 class SkipNetwork(CarriesSkip):

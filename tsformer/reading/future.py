@@ -76,8 +76,13 @@ def read_future(panel: Panel, stamps: pd.Index, horizon: int, future: Any) -> Co
         raise MissingFuture(
             f"the columns {', '.join(map(repr, names))} are known in advance, so that a forecast"
             f" needs them for {horizon} more rows{panel.index.of(0)}, from {stamps[0]} to"
-            f" {stamps[horizon - 1]}. Pass them: future=frame with time"
-            f"{' and series' if panel.index.named else ''} and these columns."
+            f" {stamps[horizon - 1]}.",
+            Cure(
+                f"Pass them with their time{' and series' if panel.index.named else ''}",
+                code="future=frame",
+                option="--future FILE",
+            ),
+            Cure("Or fit with what is known only up to now", {"schema__past": names}),
         )
     frame = _named(panel, future)
     check_columns(frame)

@@ -22,7 +22,7 @@ def test_the_horizon_and_as_many_steps_before_are_seen():
         Sizes(context=6, horizon=3),
         Sizes(context=6, horizon=3, known=5, calendar=5, static=2),
         Sizes(context=6, horizon=3, known=5, calendar=3, lagged=2),
-        Sizes(context=6, horizon=3, known_levels=(3,), past_levels=(2,)),
+        Sizes(context=6, horizon=3, known_cardinalities=(3,), past_cardinalities=(2,)),
     ],
     ids=["none", "calendar", "lags", "codes"],
 )

@@ -89,10 +89,12 @@ class MaskedNetwork(SkipNetwork):
         self.embed_values = nn.Linear(2 * spec.patch, spec.d_model)
         self.hidden = nn.Parameter(torch.empty(spec.d_model).normal_(std=0.02))
         covariates = sizes.past + sizes.known + sizes.static
-        levels = (*sizes.past_levels, *sizes.known_levels, *sizes.static_levels)
+        cardinalities = sizes.cardinalities
         self.embed_covariates = (
-            PatchEmbedding(covariates, spec.d_model, levels, patch=spec.patch, stride=spec.patch)
-            if covariates or levels
+            PatchEmbedding(
+                covariates, spec.d_model, cardinalities, patch=spec.patch, stride=spec.patch
+            )
+            if covariates or cardinalities
             else None
         )
         self.dropout = Dropout(spec.dropout)
@@ -191,7 +193,7 @@ class MaskedNetwork(SkipNetwork):
         measured = self._whole(present[..., :past]).any(-1).unflatten(1, (-1, self.patch)).any(-1)
         if self.embed_covariates is None:
             return values.new_zeros(*hide.shape, 1), measured
-        categories = len(self.sizes.past_levels)
+        categories = len(self.sizes.past_cardinalities)
         codes = columns.codes
         codes = torch.cat([codes[..., :categories] * shown, codes[..., categories:]], dim=-1)
         parts = (values.masked_fill(~present, 0), present, codes)

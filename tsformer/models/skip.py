@@ -46,27 +46,27 @@ class Covariates:
     @property
     def number(self) -> int:
         """How many numbers each target has weights for; 0 without covariates."""
-        return self.sizes.horizon * self._planned + self._reach * (self._planned + self.sizes.past)
+        return self.sizes.horizon * self._known + self._steps * (self._known + self.sizes.past)
 
     @property
-    def _planned(self) -> int:
+    def _known(self) -> int:
         sizes = self.sizes
-        planned = sizes.known - sizes.calendar - sizes.lagged
-        return planned if sizes.horizon * planned * sizes.target <= _MOST else 0
+        known = sizes.known - sizes.calendar - sizes.lagged
+        return known if sizes.horizon * known * sizes.target <= _MOST else 0
 
     @property
-    def _reach(self) -> int:
+    def _steps(self) -> int:
         """Steps of the context that are looked at."""
-        columns = self._planned + self.sizes.past
+        columns = self._known + self.sizes.past
         if not columns:
             return 0
-        room = _MOST // self.sizes.target - self.sizes.horizon * self._planned
-        return min(self.sizes.context, self.sizes.horizon, room // columns)
+        left = _MOST // self.sizes.target - self.sizes.horizon * self._known
+        return min(self.sizes.context, self.sizes.horizon, left // columns)
 
     def __call__(self, batch: Batch) -> Float[Tensor, "batch number target"]:
         """The numbers, in the units of the panel; divide by ``scale`` beside normalised targets."""
-        context, begin = self.sizes.context, self.sizes.context - self._reach
-        known = slice(self.sizes.calendar, self.sizes.calendar + self._planned)
+        context, begin = self.sizes.context, self.sizes.context - self._steps
+        known = slice(self.sizes.calendar, self.sizes.calendar + self._known)
         parts = [
             _centred(values, present, context)[:, begin:].flatten(1)
             for values, present in (

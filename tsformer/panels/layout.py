@@ -25,6 +25,10 @@ class Layout:
         A column, the index (or one of its levels), or for the series nowhere: there is one only.
     time_name, series_name
         The name of that column or level; may be ``None`` for an index.
+    time_parts
+        Name and unit of each column that told a part of the stamps, where several did.
+    time_spelling
+        How text or whole numbers spelt the stamps; ``None`` for dates and ISO 8601.
     series_first
         For two index levels: the series is the outer one.
     period
@@ -40,6 +44,8 @@ class Layout:
     series_in: Literal["nowhere", "column", "index"] = "nowhere"
     time_name: Any = None
     series_name: Any = None
+    time_parts: tuple[tuple[str, str], ...] = ()
+    time_spelling: str | None = None
     series_first: bool = True
     period: str | None = None
     id_dtype: Any = None

@@ -151,7 +151,7 @@ def _resolved(
 def _roles(frame: pd.DataFrame, schema: Schema | None, like: Panel | None, *, array: bool) -> Roles:
     if like is None:
         return resolve(frame, schema)
-    roles = resolve_like(frame, like.schema, many=like.index.named, array=array)
+    roles = resolve_like(frame, like.schema, like.layout, many=like.index.named, array=array)
     _warn_of_extra(frame, roles, like)
     return roles
 
@@ -249,7 +249,7 @@ def _as_period(freq: Any) -> pd.PeriodDtype | None:
 
 
 def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
-    used = {roles.time.column, None if roles.series is None else roles.series.column}
+    used = {*roles.time.columns, None if roles.series is None else roles.series.column}
     id_dtype = None
     if roles.series is not None:
         given = roles.series.values(frame).dtype
@@ -261,6 +261,8 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
         if roles.series is None
         else ("index" if roles.series.column is None else "column"),
         time_name=roles.time.name(frame),
+        time_parts=tuple((part.column, part.unit) for part in roles.time.parts),
+        time_spelling=roles.time.spelling,
         series_name=None if roles.series is None else roles.series.name(frame),
         series_first=roles.series is None or roles.series.level == 0,
         period=roles.period,
@@ -271,7 +273,7 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
 
 def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
     seen = {*like.layout.columns, *(getattr(like.schema, one) for one in _NAMED)}
-    seen.add(roles.time.column)
+    seen |= roles.time.columns
     if roles.series is not None:
         seen.add(roles.series.column)
     extra = [name for name in frame.columns if name not in seen]

@@ -311,9 +311,9 @@ def sizes_of(panel: Panel, *, context: int, horizon: int, lags: int = 0) -> Size
         calendar=sum(name != "holiday" for name in panel.calendar_names),
         lagged=lagged,
         static=panel.static.values.shape[1],
-        past_levels=counts(panel.past),
-        known_levels=counts(panel.known),
-        static_levels=counts(panel.static),
+        past_cardinalities=counts(panel.past),
+        known_cardinalities=counts(panel.known),
+        static_cardinalities=counts(panel.static),
     )
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tsformer.arrays import Ints
+from tsformer.cures import Cure
 from tsformer.errors import DuplicateColumn
 
 __all__ = ["Layout", "refuse_output_names"]
@@ -110,16 +111,17 @@ def refuse_output_names(targets: Sequence[str], layout: Layout) -> None:
     Traceback (most recent call last):
         ...
     tsformer.errors.DuplicateColumn: column 'y_q0.1' has the name that a forecast gives to the 0.1
-    quantile of 'y'. Rename it: frame = frame.rename(columns={"y_q0.1": "y_at_0.1"})
+    quantile of 'y'. Rename it: frame = frame.rename(columns={"y_q0.1": "y_at_0.1"}).
     """
     for name in (*targets, layout.series_name, layout.time_name):
         for target in targets:
             level = str(name).removeprefix(f"{target}_q")
             if level != str(name) and _is_level(level):
+                named = f'{{"{name}": "{target}_at_{level}"}}'
                 raise DuplicateColumn(
                     f"column {name!r} has the name that a forecast gives to the {level} quantile of"
-                    f' {target!r}. Rename it: frame = frame.rename(columns={{"{name}":'
-                    f' "{target}_at_{level}"}})'
+                    f" {target!r}.",
+                    Cure("Rename it", code=f"frame = frame.rename(columns={named})"),
                 )
 
 

@@ -160,8 +160,8 @@ def _places(panel: Panel, frame: pd.DataFrame) -> tuple[Places, bool]:
     same = pd.DataFrame({"series": codes, "stamp": given}).duplicated().to_numpy() & (codes >= 0)
     if same.any():
         raise DuplicateTimestamp(
-            f"the future frame repeats rows: {places.first(same)}. Keep one row of each, for"
-            " instance by future.drop_duplicates(...)."
+            f"the future frame repeats rows: {places.first(same)}.",
+            Cure("Keep one row of each"),
         )
     return places, spot is None
 

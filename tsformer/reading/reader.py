@@ -200,7 +200,8 @@ def same_kind(stamps: pd.Index, like: Panel) -> pd.Index:
         zone = then.tz or stamps.tz
         here, there = ("no zone", f"the zone {zone}")[:: 1 if stamps.tz is None else -1]
         raise WrongTime(
-            f"stamps have {here} here, but {there} in fit. Use dt.tz_localize to give or drop it."
+            f"stamps have {here} here, but {there} in fit.",
+            Cure("Give them one, or take it off", code="dt.tz_localize(...)"),
         )
     return stamps if stamps.tz is None else stamps.tz_convert(then.tz)
 
@@ -234,7 +235,9 @@ def _asked_freq(said: Any, roles: Roles, like: Panel | None) -> Freq | None:
     if isinstance(asked, int) or _as_period(asked) != pd.PeriodDtype(str(roles.period)):
         raise WrongFrequency(
             f"freq={said!r} does not go with time that is periods of"
-            f" {roles.period!r}. Leave it out, or change the periods: .asfreq(...)"
+            f" {roles.period!r}.",
+            Cure("Leave the frequency out"),
+            Cure("Or change the periods", code=".asfreq(...)"),
         )
     return period
 

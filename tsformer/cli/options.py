@@ -5,7 +5,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -101,15 +101,15 @@ class Roles:
     ] = None
     weight: Annotated[str | None, _role("Column with how much each row counts in training.")] = None
     missing: Annotated[
-        str | None,
-        _role("Empty values: 'error', 'mask' or 'interpolate'.", metavar="error|mask|interpolate"),
+        Literal["error", "mask", "interpolate"] | None,
+        _role("Empty values: refused, trained around, or drawn as a line."),
     ] = None
-    gaps: Annotated[str | None, _role("Absent rows: 'error' or 'mask'.", metavar="error|mask")] = (
-        None
-    )
+    gaps: Annotated[
+        Literal["error", "mask"] | None, _role("Absent rows: refused, or put back as empty.")
+    ] = None
     short: Annotated[
-        str | None,
-        _role("Series with too few rows: 'error', 'drop' or 'pad'.", metavar="error|drop|pad"),
+        Literal["error", "drop", "pad"] | None,
+        _role("Series with too few rows: refused, left out, or filled up with empty rows."),
     ] = None
     ignore: Annotated[
         Words,
@@ -132,14 +132,16 @@ class Model:
         ),
     ] = None
     context: Annotated[
-        int | None, _model("Steps to look back; found by itself.", show_default=False)
+        int | None, _model("Steps to look back; found by itself.", min=1, show_default=False)
     ] = None
-    epochs: Annotated[int | None, _model("Most passes over the data.", show_default=False)] = None
+    epochs: Annotated[
+        int | None, _model("Most passes over the data.", min=0, show_default=False)
+    ] = None
     max_time: Annotated[
-        float | None, _model("Seconds after which training stops.", show_default=False)
+        float | None, _model("Seconds after which training stops.", min=0.001, show_default=False)
     ] = None
     seed: Annotated[
-        int | None, _model("Seed; the same one, the same forecast.", show_default=False)
+        int | None, _model("Seed; the same one, the same forecast.", min=0, show_default=False)
     ] = None
     nonnegative: Annotated[
         bool, _model("No forecast is below 0, as counts are.", "--nonnegative")

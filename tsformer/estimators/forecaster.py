@@ -190,7 +190,7 @@ class Forecaster(PanelForecaster):
         if settings.refit_all and self.best_epoch_ is not None:
             self._refit(panel, transforms, budget)
         self.cut_short_ = budget.said()
-        warn_without_skill(self.model_, self.skill_)
+        warn_without_skill(self.model_, self.skill_, seasonal=usable_season(panel) > 1)
 
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tsformer.arrays import Ints
-from tsformer.cures import warn
+from tsformer.cures import Cure, warn
 from tsformer.errors import NoSkill
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecasts import windows_of
@@ -68,13 +68,18 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     return 1 - own / naive
 
 
-def warn_without_skill(model: object, skill: float) -> None:
-    """Warn if seasonal persistence is better; a tie, or no validation (NaN), is no news."""
+def warn_without_skill(model: object, skill: float, *, seasonal: bool) -> None:
+    """Warn if persistence is better; a tie, or no validation (NaN), is no news."""
     if skill < 0:
         warn(
             NoSkill(
-                f"on the validation rows {model} is no better than seasonal persistence (skill"
-                f" {skill:.3f}): more history, a longer context or another model may help;"
-                " SeasonalNaive is the simpler choice"
+                f"on the validation rows {type(model).__name__} is no better than"
+                f" {'seasonal ' * seasonal}persistence (skill {skill:.3f}): more history, a"
+                " longer context or another model may help.",
+                Cure(
+                    "The simpler choice",
+                    code="SeasonalNaive(horizon=...)",
+                    option="--model seasonal-naive",
+                ),
             )
         )

@@ -89,8 +89,8 @@ def _refuse_unlike(first: str, panel: Panel, name: str, other: Panel) -> None:
         raise ParameterError(f"{first!r} and {name!r} read different series or rows of the data")
     if not np.array_equal(np.isnan(panel.target.values), np.isnan(other.target.values)):
         raise ParameterError(
-            f"{first!r} and {name!r} leave out different rows: give both the same"
-            " Policy(ignore=...), so that they are scored on the same truth"
+            f"{first!r} and {name!r} leave out different rows: give both the same periods to"
+            " ignore, so that they are scored on the same truth"
         )
 
 

@@ -81,21 +81,25 @@ def check_columns(frame: pd.DataFrame) -> None:
     """Refuse empty frames, hierarchical, non-text or repeated column names."""
     if isinstance(frame.columns, pd.MultiIndex):
         raise WrongType(
-            "the columns have several levels. Join them to one name:"
-            ' frame.columns = ["_".join(map(str, names)) for names in frame.columns]'
+            "the columns have several levels.",
+            Cure(
+                "Join them to one name",
+                code='frame.columns = ["_".join(map(str, names)) for names in frame.columns]',
+            ),
         )
     odd = [name for name in frame.columns if not isinstance(name, str)]
     if odd:
         raise WrongType(
             f"column names must be text, {odd[0]!r} is {type(odd[0]).__name__} ({len(odd)} such"
-            " columns). Rename them: frame.columns = frame.columns.astype(str)"
+            " columns).",
+            Cure("Rename them", code="frame.columns = frame.columns.astype(str)"),
         )
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DuplicateColumn(
             f"column {twice[0]!r} is there {int((frame.columns == twice[0]).sum())} times"
-            f" ({twice.nunique()} such names). Keep one of each:"
-            " frame = frame.loc[:, ~frame.columns.duplicated()]"
+            f" ({twice.nunique()} such names).",
+            Cure("Keep one of each", code="frame = frame.loc[:, ~frame.columns.duplicated()]"),
         )
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise EmptyFrame(
@@ -230,7 +234,7 @@ def check_observed(
     if not seen.all():
         bad = int(np.argmin(seen))
         left_out = int(ignored[starts[bad] : starts[bad + 1]].sum())
-        cause = f", {left_out} of which Policy(ignore=...) masks" if left_out else ""
+        cause = f", {left_out} of which lie in a period to ignore" if left_out else ""
         cure = " or ignore less of it" if left_out else ""
         raise MissingValues(
             f"every target ({', '.join(map(repr, names))}){places.of(bad)} is NaN in all"
@@ -260,7 +264,7 @@ def check_weight(weight: Floats, name: str, places: Places, *, fitting: bool) ->
     if fitting and not weight.any():
         raise WrongWeight(
             f"weight column {name!r} is 0 in all {len(weight)} rows: there is nothing to learn"
-            " from. Give some rows a positive weight, or leave Schema(weight=...) out."
+            " from. Give some rows a positive weight, or say no column of weights."
         )
 
 

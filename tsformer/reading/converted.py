@@ -61,8 +61,13 @@ def say_time(roles: Roles, frame: pd.DataFrame) -> None:
             what,
             roles.period,
         )
-    elif is_text(given):
-        _LOG.info("%s: %s converted to %s", what, how_spelt(given), stamps)
+    elif roles.time.parts:
+        parts = [part.column for part in roles.time.parts if part.column != name]
+        _LOG.info("%s: combined with %s to %s", what, listed(parts), stamps)
+    elif roles.time.spelling == "years":
+        _LOG.info("%s: years, which stay whole numbers", what)
+    elif is_text(given) or roles.time.spelling is not None:
+        _LOG.info("%s: %s converted to %s", what, how_spelt(given, roles.time.spelling), stamps)
     elif isinstance(given.dtype, (pd.CategoricalDtype, pd.ArrowDtype)) or given.dtype == object:
         kind = "objects" if given.dtype == object else given.dtype
         _LOG.info("%s: %s converted to %s", what, kind, stamps)

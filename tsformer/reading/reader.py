@@ -115,7 +115,7 @@ def read_panel(
 def _roles(frame: pd.DataFrame, schema: Schema | None, like: Panel | None, *, array: bool) -> Roles:
     if like is None:
         return resolve(frame, schema)
-    roles = resolve_like(frame, like.schema, many=like.index.named, array=array)
+    roles = resolve_like(frame, like.schema, like.layout, many=like.index.named, array=array)
     _warn_of_extra(frame, roles, like)
     return roles
 
@@ -164,7 +164,8 @@ def same_kind(stamps: pd.Index, like: Panel) -> pd.Index:
         zone = then.tz or stamps.tz
         here, there = ("no zone", f"the zone {zone}")[:: 1 if stamps.tz is None else -1]
         raise WrongTime(
-            f"stamps have {here} here, but {there} in fit. Use dt.tz_localize to give or drop it."
+            f"stamps have {here} here, but {there} in fit.",
+            Cure("Give them one, or take it off", code="dt.tz_localize(...)"),
         )
     return stamps if stamps.tz is None else stamps.tz_convert(then.tz)
 
@@ -198,7 +199,9 @@ def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
     if isinstance(asked, int) or _as_period(asked) != pd.PeriodDtype(str(roles.period)):
         raise WrongFrequency(
             f"freq={roles.schema.freq!r} does not go with time that is periods of"
-            f" {roles.period!r}. Leave it out, or change the periods: .asfreq(...)"
+            f" {roles.period!r}.",
+            Cure("Leave the frequency out"),
+            Cure("Or change the periods", code=".asfreq(...)"),
         )
     return period
 
@@ -213,7 +216,7 @@ def _as_period(freq: Any) -> pd.PeriodDtype | None:
 
 
 def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
-    used = {roles.time.column, None if roles.series is None else roles.series.column}
+    used = {*roles.time.columns, None if roles.series is None else roles.series.column}
     id_dtype = None
     if roles.series is not None:
         given = roles.series.values(frame).dtype
@@ -225,6 +228,8 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
         if roles.series is None
         else ("index" if roles.series.column is None else "column"),
         time_name=roles.time.name(frame),
+        time_parts=tuple((part.column, part.unit) for part in roles.time.parts),
+        time_spelling=roles.time.spelling,
         series_name=None if roles.series is None else roles.series.name(frame),
         series_first=roles.series is None or roles.series.level == 0,
         period=roles.period,
@@ -235,7 +240,7 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
 
 def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
     seen = {*like.layout.columns, *(getattr(like.schema, one) for one in _NAMED)}
-    seen.add(roles.time.column)
+    seen |= roles.time.columns
     if roles.series is not None:
         seen.add(roles.series.column)
     extra = [name for name in frame.columns if name not in seen]

@@ -8,26 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from tsformer.cures import Cure
-from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
+from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongType
 from tsformer.panels.index import shown
+from tsformer.panels.layout import Layout
 from tsformer.panels.schema import Schema
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
 from tsformer.reading.spots import Roles, Spot
-from tsformer.time.stamps import (
-    is_dates,
-    is_text,
-    looks_like_dates,
-    looks_like_periods,
-    read_stamps,
-)
+from tsformer.reading.time_columns import USUAL_KEYS, find_time, find_time_like, read_time
+from tsformer.time.stamps import is_dates, is_text
 
 __all__ = ["find_stamps", "resolve", "resolve_like"]
 
-_TIMES = ("ds", "timestamp", "time", "date", "datetime", "step", "t")
-_SERIES = ("unique_id", "item_id", "series_id")
 _TARGETS = {"ds": "y", "timestamp": "target"}
 
 
@@ -50,11 +44,12 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
     named += _listed(schema.weight)
     _refuse_missing(frame, [*named, *_listed(schema.time), *_listed(schema.series)], named)
     _refuse_overlap([*named, *_listed(schema.time), *_listed(schema.series)])
-    time = _find_time(frame, schema, taken=named)
+    time = find_time(frame, schema, taken=named)
     who = partial(_series_of, frame, schema, time, named)
-    stamps, period = read_stamps(time.values(frame), time.column, of=who)
+    stamps, period, spelling = read_time(frame, time, of=who)
+    time = time._replace(spelling=spelling)
     series = _find_series(frame, schema, time, stamps, taken=named)
-    used = {*named, time.column, None if series is None else series.column}
+    used = {*named, *time.columns, None if series is None else series.column}
     free = [name for name in frame.columns if name not in used]
     if not declared["target"]:
         declared["target"] = _find_targets(frame, free, time, rest=rest)
@@ -76,7 +71,9 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
     return Roles(made, time, series, stamps, period)
 
 
-def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool) -> Roles:
+def resolve_like(
+    frame: pd.DataFrame, schema: Schema, layout: Layout, *, many: bool, array: bool
+) -> Roles:
     """Find the roles of a schema that was resolved before in another frame, by name."""
     columns = [*schema.target, *schema.past, *schema.known, *schema.static]  # type: ignore[misc]
     here = {*frame.columns, *(name for name in frame.index.names if name is not None)}
@@ -84,6 +81,7 @@ def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool
         time=schema.time if schema.time in here else None,
         series=schema.series if schema.series in here else None,
         target=tuple(columns) or None,
+        freq=schema.freq,
     )
     missing = [name for name in columns if name not in frame.columns]
     if many and open_.series is None and schema.series is not None and frame.index.nlevels == 1:
@@ -95,9 +93,9 @@ def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool
             )
         raise MissingColumn(_missing_message(frame, missing))
     taken = [*columns, *_listed(schema.weight)]
-    time = _find_time(frame, open_, taken=taken)
+    time = find_time_like(frame, layout, open_, taken)
     who = partial(_series_of, frame, open_, time, taken)
-    stamps, period = read_stamps(time.values(frame), time.column, of=who)
+    stamps, period, _ = read_time(frame, time, of=who)
     series = None
     if many or frame.index.nlevels > 1:
         series = _find_series(frame, open_, time, stamps, taken=taken)
@@ -107,8 +105,8 @@ def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool
 def find_stamps(frame: pd.DataFrame, time: str | None) -> pd.Index:
     """Read the stamps of a frame, whatever else is in it."""
     _refuse_missing(frame, _listed(time), ())
-    spot = _find_time(frame, Schema(time=time), taken=())
-    return read_stamps(spot.values(frame), spot.column)[0]
+    spot = find_time(frame, Schema(time=time), taken=())
+    return read_time(frame, spot).stamps
 
 
 def _listed(names: Any) -> tuple[str, ...]:
@@ -153,54 +151,6 @@ def _refuse_overlap(names: Sequence[str]) -> None:
         raise ParameterError(f"Schema gives two roles to {', '.join(map(repr, twice))}; one each")
 
 
-def _find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> Spot:
-    if schema.time is not None:
-        if schema.time in frame.columns:
-            return Spot(schema.time)
-        return Spot(None, list(frame.index.names).index(schema.time))
-    levels = [Spot(None, number) for number in range(frame.index.nlevels)]
-    dated = [spot for spot in levels if is_dates(spot.values(frame))]
-    if not dated and frame.index.nlevels > 1:
-        named = [spot for spot in levels if spot.name(frame) in _TIMES]
-        worded = [spot for spot in levels if looks_like_dates(spot.values(frame))]
-        dated = named or worded or [levels[-1]]
-    if dated:
-        return dated[-1]
-    free = [name for name in frame.columns if name not in taken and name != schema.series]
-    dates = [name for name in free if is_dates(frame[name]) or looks_like_dates(frame[name])]
-    if len(dates) > 1:
-        finer = [name for name in dates if not looks_like_periods(frame[name])]
-        dates = finer or dates  # a quarter or a month beside a date is a property of the date
-    if len(dates) > 1:
-        usual = [name for name in dates if name in _TARGETS]
-        if len(usual) != 1:
-            raise WrongTime(
-                f"the columns {', '.join(map(repr, dates))} could all be the time.",
-                Cure("Say which", {"schema__time": dates[0]}),
-            )
-        dates = usual
-    return Spot(dates[0]) if dates else _numbered_time(frame, free)
-
-
-def _numbered_time(frame: pd.DataFrame, free: Sequence[str]) -> Spot:
-    """Find whole-number time: a column with a name that says so, or the index."""
-    if looks_like_dates(frame.index):
-        return Spot(None)
-    usual = [name for name in _TIMES if name in free]
-    keyed = any(name in frame.columns for name in _SERIES)
-    for name in usual:
-        values = frame[name]
-        whole = is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype)
-        texts = [one for one in free if one != name and is_text(frame[one])]
-        if whole and (keyed or texts or values.is_unique):
-            return Spot(name)
-        if is_float_dtype(values.dtype) and (keyed or name in ("ds", "timestamp")):
-            return Spot(name)  # read_stamps refuses it by name
-        if is_text(values):
-            return Spot(name)
-    return Spot(None)
-
-
 def _find_series(
     frame: pd.DataFrame, schema: Schema, time: Spot, stamps: pd.Index, *, taken: Sequence[str]
 ) -> Spot | None:
@@ -210,8 +160,8 @@ def _find_series(
         return Spot(None, list(frame.index.names).index(schema.series))
     if time.column is None and frame.index.nlevels == 2:
         return Spot(None, 1 - time.level)
-    free = [name for name in frame.columns if name not in taken and name != time.column]
-    for name in _SERIES:
+    free = [name for name in frame.columns if name not in taken and name not in time.columns]
+    for name in USUAL_KEYS:
         if name in free and not is_dates(frame[name]):  # read_ids refuses odd types by name
             return Spot(name)
     if not stamps.has_duplicates:

@@ -5,15 +5,27 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from tsformer.panels.schema import Schema
+from tsformer.time.parts import Part
 
 __all__ = ["Roles", "Spot"]
 
 
 class Spot(NamedTuple):
-    """A column by name, or a level of the index by number."""
+    """A column by name, or a level of the index by number.
+
+    Attributes
+    ----------
+    parts
+        Further columns that tell the rest of the stamps, for time in several columns; the first
+        of them is the column itself where that holds a year.
+    spelling
+        How text or whole numbers spell the stamps, where it is known.
+    """
 
     column: str | None
     level: int = 0
+    parts: tuple[Part, ...] = ()
+    spelling: str | None = None
 
     def values(self, frame: pd.DataFrame) -> pd.Index:
         """Read what stands there."""
@@ -27,6 +39,11 @@ class Spot(NamedTuple):
     def name(self, frame: pd.DataFrame) -> Any:
         """Name of the column or of the level."""
         return self.column if self.column is not None else frame.index.names[self.level]
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """All columns that it takes."""
+        return frozenset(filter(None, (self.column, *(part.column for part in self.parts))))
 
 
 class Roles(NamedTuple):

@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from tsformer.arrays import Flags, Ints
+from tsformer.cures import Cure
 from tsformer.errors import WrongFrequency
 
 __all__ = ["Freq", "advance", "as_freq", "label_of", "name_of", "per_second", "ticks", "wall_of"]
@@ -60,9 +61,11 @@ def as_freq(freq: str | int | pd.offsets.BaseOffset) -> Freq:
         offset = _with_days(offset)
     if not isinstance(freq, str) and not _can_be_named(offset):
         raise WrongFrequency(
-            f"freq={freq!r} cannot be written as text, and so not be saved. Say it as one of"
-            " pandas' frequencies, such as 'D', 'MS' or"
-            " pd.offsets.CustomBusinessDay(holidays=[...])"
+            f"freq={freq!r} cannot be written as text, and so not be saved.",
+            Cure(
+                "Say it as one of pandas' frequencies, such as 'D', 'MS' or",
+                code="pd.offsets.CustomBusinessDay(holidays=[...])",
+            ),
         )
     return offset
 

@@ -42,6 +42,7 @@ CHOSEN = {
     "Transformer": {"tsformer/training/leaves.py": "a leaf for those who live in Lightning"},
     "Quantiles": {
         "tsformer/cli/forecasters.py": "the default",
+        "tsformer/cures.py": "how a cure spells a head",
         "tsformer/cli/options.py": "an option of that name",
         "tsformer/estimators/forecaster.py": "the default",
         "tsformer/estimators/pretrainer.py": "the default",

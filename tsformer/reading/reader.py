@@ -234,8 +234,7 @@ def _asked_freq(said: Any, roles: Roles, like: Panel | None) -> Freq | None:
         return asked
     if isinstance(asked, int) or _as_period(asked) != pd.PeriodDtype(str(roles.period)):
         raise WrongFrequency(
-            f"freq={said!r} does not go with time that is periods of"
-            f" {roles.period!r}.",
+            f"freq={said!r} does not go with time that is periods of {roles.period!r}.",
             Cure("Leave the frequency out"),
             Cure("Or change the periods", code=".asfreq(...)"),
         )

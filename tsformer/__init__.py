@@ -18,7 +18,9 @@ __all__ = [
     "Dataset",
     "Drift",
     "Forecaster",
+    "Holdout",
     "Policy",
+    "RollingOrigin",
     "Schema",
     "SeasonalNaive",
     "Training",
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from tsformer.evaluation import backtest
     from tsformer.panels import Policy, Schema
     from tsformer.preflight import describe
+    from tsformer.reading import Holdout, RollingOrigin
     from tsformer.training import Training
 else:
     __getattr__, __dir__ = attach(
@@ -45,7 +48,9 @@ else:
             "Dataset": "tsformer.datasets",
             "Drift": "tsformer.estimators",
             "Forecaster": "tsformer.estimators",
+            "Holdout": "tsformer.reading",
             "Policy": "tsformer.panels",
+            "RollingOrigin": "tsformer.reading",
             "Schema": "tsformer.panels",
             "SeasonalNaive": "tsformer.estimators",
             "Training": "tsformer.training",

@@ -7,9 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Cure", "warn"]
+__all__ = ["Cure", "as_options", "warn"]
 
-_VALUES = {"schema": "Schema", "policy": "Policy", "training": "Training"}
+_VALUES = {"schema": "Schema", "policy": "Policy", "training": "Training", "head": "Quantiles"}
+_OF_COLUMNS = ("time", "series", "target", "known", "past", "static", "weight", "freq", "season")
+_OPTIONS = {
+    **{f"schema__{name}": f"--{name}" for name in _OF_COLUMNS},
+    **{f"policy__{name}": f"--{name}" for name in ("missing", "gaps", "short")},
+    **{name: f"--{name}" for name in ("horizon", "context", "nonnegative")},
+    "training__epochs": "--epochs",
+    "training__max_time": "--max-time",
+    "random_state": "--seed",
+}
+"""Parameters with an option of their own; others are set by ``--set PATH=VALUE``."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,8 @@ class Cure:
     'Put absent rows back: --gaps mask --missing mask.'
     >>> Cure("Say it", {"schema__freq": ...}).options()
     'Say it: --freq FREQ.'
+    >>> Cure("Smaller steps", {"training__learning_rate": 1e-4}).options()
+    'Smaller steps: --set training__learning_rate=0.0001.'
     >>> Cure("Give more rows").options()
     'Give more rows.'
 
@@ -56,7 +68,7 @@ class Cure:
 
     def options(self) -> str:
         """The advice with options of the command line; empty where only Python would do."""
-        shown = " ".join(filter(None, [_as_options(self.settings), self.option]))
+        shown = " ".join(filter(None, [as_options(self.settings), self.option]))
         return "" if self.code and not shown else _sentence(self.advice, shown)
 
 
@@ -92,11 +104,30 @@ def _as_arguments(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _as_options(settings: Mapping[str, Any]) -> str:
-    return " ".join(
-        f"--{name.replace('_', '-')} {name.upper() if value is ... else _quoted(value)}"
-        for name, value in ((path.rpartition("__")[2], value) for path, value in settings.items())
-    )
+def as_options(settings: Mapping[str, Any]) -> str:
+    """Parameters by path as options of the command line; ``...`` is for the caller to fill in.
+
+    Examples
+    --------
+    >>> as_options({"schema__past": ["price", "day off"], "policy__gaps": "mask"})
+    '--past "price,day off" --gaps mask'
+    """
+    return " ".join(_as_option(path, value) for path, value in settings.items())
+
+
+def _as_option(path: str, value: Any) -> str:
+    option = _OPTIONS.get(path)
+    if option is None or value is False or value is None:
+        shown = "VALUE" if value is ... else value
+        return f"--set {_quoted(f'{path}={shown}')}"
+    if value is True:
+        return option
+    if value is ...:
+        return f"{option} {option.removeprefix('--').replace('-', '_').upper()}"
+    if isinstance(value, (list, tuple)) and any("," in str(one) for one in value):
+        return " ".join(f"{option} {_quoted(str(one))}" for one in value)
+    listed = value if isinstance(value, (list, tuple)) else (value,)
+    return f"{option} {_quoted(','.join(map(str, listed)))}"
 
 
 def _python_text(value: Any) -> str:
@@ -108,7 +139,10 @@ def _python_text(value: Any) -> str:
     return repr(value)
 
 
-def _quoted(value: Any) -> str:
-    listed = isinstance(value, (list, tuple))
-    text = ",".join(map(str, value)) if listed else str(value)
-    return text if re.fullmatch(r"[\w.,:/+-]+", text) else '"' + text.replace('"', '\\"') + '"'
+def _quoted(text: str) -> str:
+    """The text as one word of a shell."""
+    if re.fullmatch(r"[\w.,:=/+-]+", text):
+        return text
+    if re.search(r'["$`\\]', text) and "'" not in text:
+        return f"'{text}'"
+    return '"' + text.replace('"', '\\"') + '"'

@@ -1,7 +1,7 @@
 """Imports point down, and the heavy ones stay at home."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Each room with the rooms right below it; what these may import, it may import too.
 BELOW = {
+    "arrays": (),
     "cures": (),
     "errors": ("cures",),
     "_lazy": ("errors",),
-    "params": ("_lazy",),
+    "params": ("_lazy", "arrays"),
     "time": ("params",),
     "panels": ("time",),
     "reading": ("panels",),
@@ -49,6 +50,7 @@ TORCHLESS = {
     "__init__",
     "__main__",
     "_lazy",
+    "arrays",
     "cures",
     "errors",
     "params",
@@ -110,6 +112,53 @@ def own(imported: Import) -> str | None:
     return name if name in BELOW else "__init__"
 
 
+def module_of(path: Path) -> str:
+    """The dotted name of a file; a package has its own."""
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
+
+
+def home(name: str, modules: Collection[str]) -> str | None:
+    """The module that ``a.b.c`` names or stands in; None outside of the package."""
+    while name and name not in modules:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+def needs(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Each module to those it imports, anywhere in it: for checkers and in functions too.
+
+    The package itself is left out: it names its public names and nothing below needs it.
+    """
+    graph: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        homes = {home(one.module, sources) for one in imports(ast.parse(source))}
+        graph[module] = {one for one in homes if one is not None} - {module, PACKAGE.name}
+    return graph
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module, sorted."""
+    below = {module: reached(graph, module) for module in graph}
+    found = {
+        frozenset({module} | {other for other in below[module] if module in below[other]})
+        for module in graph
+        if module in below[module]
+    }
+    return sorted(sorted(circle) for circle in found)
+
+
+def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        fresh = graph[waiting.pop()] - found
+        found |= fresh
+        waiting += fresh
+    return found
+
+
 @pytest.fixture(params=FILES, ids=named)
 def file(request: pytest.FixtureRequest) -> tuple[Path, list[Import]]:
     path: Path = request.param
@@ -163,3 +212,34 @@ def test_heavy_imports_stay_at_home(file: tuple[Path, list[Import]]) -> None:
             f"{where} belongs inside a function"
         )
         assert heavy != "torch" or room not in TORCHLESS, f"{where}: {room} knows no torch"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = needs({module_of(path): path.read_text(encoding="utf-8") for path in FILES})
+    del graph[PACKAGE.name]
+    assert not circles(graph), "which noun is missing between them?"
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "import a.two",
+        "from a.two import y",
+        "if TYPE_CHECKING:\n    from a.two import y",
+        "def f() -> None:\n    from a.two import y",
+        "from a.three import z",
+    ],
+)
+def test_a_circle_is_found_wherever_its_imports_stand(back: str) -> None:
+    sources = {"a": "", "a.one": back, "a.two": "from a.one import x", "a.three": "import a.two"}
+    circle = ["a.one", "a.three", "a.two"] if "three" in back else ["a.one", "a.two"]
+    assert circles(needs(sources)) == [circle]
+
+
+def test_a_module_that_takes_from_its_own_package_makes_a_circle() -> None:
+    sources = {
+        "a": "from a.one import x",
+        "a.one": "from a import z",
+        "a.two": "from a.one import x",
+    }
+    assert circles(needs(sources)) == [["a", "a.one"]]

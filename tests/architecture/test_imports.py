@@ -22,7 +22,9 @@ def test_the_package_loads_nothing_heavy() -> None:
     assert loaded_by("import tsformer; tsformer.__version__; dir(tsformer)") == set()
 
 
-@pytest.mark.parametrize("name", ["Schema", "Policy", "load_dataset", "Dataset"])
+@pytest.mark.parametrize(
+    "name", ["Schema", "Policy", "RollingOrigin", "Holdout", "load_dataset", "Dataset"]
+)
 def test_names_about_data_load_no_torch(name: str) -> None:
     assert not loaded_by(f"from tsformer import {name}") & {"torch", "pytorch_lightning"}
 

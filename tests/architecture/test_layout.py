@@ -98,6 +98,15 @@ def test_no_function_is_long(source: Path) -> None:
     assert not {name: lines for name, lines in lengths.items() if lines > FUNCTION_LINES}
 
 
+def test_kinds_of_arrays_are_named_in_one_place(source: Path) -> None:
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    named = [
+        ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)
+    ]
+    aliases = [text for text in named if "= NDArray[" in text]
+    assert not aliases or source.name == "arrays.py"
+
+
 def forbidden(node: ast.AST) -> str | None:
     """Why this piece of code must not stand in the library, if so."""
     match node:

@@ -50,21 +50,21 @@ def test_rows_after_the_ends_do_not_count():
 )
 def test_without_any_error_there_is_no_unit_and_never_the_level(values):
     data = panel(values, [1.0, 2.0, 4.0])
-    units = naive_scale(data, ends=data.lengths)[:, 0]
+    units = naive_scale(data, ends=data.index.lengths)[:, 0]
     assert np.isnan(units[0])
     assert units[1] == 1.5
-    assert np.isnan(naive_scale(data, ends=data.lengths, season=7)[0, 0])
+    assert np.isnan(naive_scale(data, ends=data.index.lengths, season=7)[0, 0])
 
 
 def test_the_season_is_judged_by_the_rows_of_each_series():
     data = panel([0.0, 5, 1, 7], [0.0, 5], [0.0, 5, 1])
-    units = naive_scale(data, ends=data.lengths, season=2)[:, 0]
+    units = naive_scale(data, ends=data.index.lengths, season=2)[:, 0]
     np.testing.assert_allclose(units, [(1 + 2) / 2, 5, 1])
 
 
 def test_a_season_with_no_pair_of_values_gives_way_to_one_step():
     data = panel([1.0, 3, NAN, NAN, 9], [1.0, 3, NAN, 4])
-    units = naive_scale(data, ends=data.lengths, season=2)[:, 0]
+    units = naive_scale(data, ends=data.index.lengths, season=2)[:, 0]
     np.testing.assert_allclose(units, [2, 1])
 
 
@@ -72,7 +72,7 @@ def test_a_season_exact_up_to_rounding_is_no_unit():
     wave = np.sin(2 * np.pi * np.arange(480) / 24)
     assert 0 < np.abs(wave[24:] - wave[:-24]).mean() < 1e-12
     data = panel(wave)
-    unit = naive_scale(data, ends=data.lengths, season=24)
+    unit = naive_scale(data, ends=data.index.lengths, season=24)
     assert unit == pytest.approx(np.abs(np.diff(wave)).mean())
 
 

@@ -358,7 +358,7 @@ def test_what_a_schema_or_policy_holds_survives(tmp_path):
     again = load(forecaster.save(tmp_path / "model.safetensors"))
     pd.testing.assert_frame_equal(again.predict(), forecaster.predict())
     assert again.policy.ignore == periods
-    assert again._tail.freq == trading
+    assert again._tail.index.freq == trading
     assert again.schema.holidays == forecaster.schema_.holidays
     pd.testing.assert_frame_equal(again.predict(frame[:80]), forecaster.predict(frame[:80]))
 

@@ -81,7 +81,7 @@ def test_a_padded_window_holds_what_there_is():
     history = ragged(60, 5)
     lone = history[history["id"] == "s1"]
     masked = read_panel(lone, fitted.schema_).pad(7)
-    assert masked.lengths.tolist() == [12]
+    assert masked.index.lengths.tolist() == [12]
     padded = fitted.predict(lone)["y"].to_numpy()
     direct = forecaster("error").set_params(policy__missing="mask").fit(ragged(60, 50))
     by_hand = write_frame(masked)

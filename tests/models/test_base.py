@@ -23,11 +23,17 @@ SIZES = {
         past=2,
         known=3,
         static=2,
-        past_levels=(3,),
-        known_levels=(4, 2),
-        static_levels=(3,),
+        past_cardinalities=(3,),
+        known_cardinalities=(4, 2),
+        static_cardinalities=(3,),
     ),
-    "codes": Sizes(context=4, horizon=2, past_levels=(2,), known_levels=(2,), static_levels=(2,)),
+    "codes": Sizes(
+        context=4,
+        horizon=2,
+        past_cardinalities=(2,),
+        known_cardinalities=(2,),
+        static_cardinalities=(2,),
+    ),
 }
 HEADS = registry.gathered(registry.HEADS, "networks")
 

@@ -16,9 +16,9 @@ SIZES = Sizes(
     past=1,
     known=2,
     static=1,
-    past_levels=(3,),
-    known_levels=(3,),
-    static_levels=(2,),
+    past_cardinalities=(3,),
+    known_cardinalities=(3,),
+    static_cardinalities=(2,),
 )
 BARE = Sizes(context=14, horizon=10, target=2)
 with_and_without_skip = pytest.mark.parametrize("skip", [True, False], ids=["skip", "bare"])

@@ -14,9 +14,9 @@ SIZES = Sizes(
     past=2,
     known=2,
     static=1,
-    past_levels=(3,),
-    known_levels=(3,),
-    static_levels=(2,),
+    past_cardinalities=(3,),
+    known_cardinalities=(3,),
+    static_cardinalities=(2,),
 )
 TARGETS = ("past_target", "past_observed", "future_target", "future_observed")
 

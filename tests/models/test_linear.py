@@ -52,7 +52,7 @@ def test_offsets_are_recalled_where_nothing_judges_them(make_batch):
     first, second = (Linear().build(SIZES, Quantiles()) for _ in range(2))
     train, validation = make_batch(SIZES, rows=30), make_batch(SIZES, rows=60, seed=1)
     first.prepare([train], [validation], StandardNormaliser())
-    second.recall(first)
+    second.inherit(first)
     second.prepare([train, validation], [], StandardNormaliser())
     assert torch.equal(second.offset, first.offset)
     assert not torch.equal(second.skip.weight, first.skip.weight)

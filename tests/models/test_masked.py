@@ -16,9 +16,9 @@ SIZES = Sizes(
     past=1,
     known=2,
     static=1,
-    past_levels=(3,),
-    known_levels=(3,),
-    static_levels=(2,),
+    past_cardinalities=(3,),
+    known_cardinalities=(3,),
+    static_cardinalities=(2,),
 )
 
 
@@ -108,9 +108,9 @@ def test_hiding_is_a_function_of_the_generator(build, make_batch):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 20])
-@pytest.mark.parametrize("share", [0.01, 0.4, 0.99])
-def test_something_is_hidden_and_something_is_left(count, share):
-    number = hidden_patches(50, count, share).sum(1)
+@pytest.mark.parametrize("ratio", [0.01, 0.4, 0.99])
+def test_something_is_hidden_and_something_is_left(count, ratio):
+    number = hidden_patches(50, count, ratio).sum(1)
     assert number.ge(1).all()
     assert number.lt(max(count, 2)).all()
     assert number.eq(number[0]).all()

@@ -14,9 +14,9 @@ SIZES = Sizes(
     past=1,
     known=2,
     static=1,
-    past_levels=(3,),
-    known_levels=(3,),
-    static_levels=(2,),
+    past_cardinalities=(3,),
+    known_cardinalities=(3,),
+    static_cardinalities=(2,),
 )
 CHANNELS = ("independent", "joint")
 both = pytest.mark.parametrize("channels", CHANNELS)
@@ -148,7 +148,7 @@ def test_batch_norm_is_there_for_the_paper(build, make_batch):
 def test_without_covariates_there_is_no_part_for_them():
     network = PatchTransformer(**TINY).build(Sizes(context=9, horizon=4, target=3), Point())
     assert network.embed_covariates is None
-    assert network.plan is None
+    assert network.known_output is None
 
 
 def test_one_head_and_an_odd_width_will_do(build, make_batch):

@@ -7,7 +7,7 @@ from tsformer.models import Recurrent
 from tsformer.models.recurrent import dot_attention
 from tsformer.windows import Sizes
 
-SIZES = Sizes(context=6, horizon=4, target=2, past=1, known=2, static=1, known_levels=(3,))
+SIZES = Sizes(context=6, horizon=4, target=2, past=1, known=2, static=1, known_cardinalities=(3,))
 each_cell = pytest.mark.parametrize("cell", ["gru", "lstm"])
 each_attention = pytest.mark.parametrize("attention", [True, False])
 
@@ -131,7 +131,7 @@ def test_dropout_is_active_in_training_alone(layers, build, make_batch):
 def test_without_plan_the_decoder_runs_on_time_alone(build, make_batch):
     sizes = Sizes(context=3, horizon=5)
     network = build(Recurrent(hidden=5), sizes, Point())
-    assert not list(network.embed_plan.parameters())
+    assert not list(network.embed_known.parameters())
     forecast = network(make_batch(sizes))
     assert forecast.diff(dim=1).abs().gt(0).any()
 

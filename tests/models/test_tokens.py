@@ -3,7 +3,7 @@ import torch
 from tsformer.models.tokens import (
     TokenEmbedding,
     hidden_steps,
-    planned_columns,
+    known_columns,
     window_columns,
 )
 from tsformer.windows import Sizes
@@ -15,9 +15,9 @@ SIZES = Sizes(
     past=1,
     known=2,
     static=1,
-    past_levels=(3,),
-    known_levels=(2,),
-    static_levels=(2,),
+    past_cardinalities=(3,),
+    known_cardinalities=(2,),
+    static_cardinalities=(2,),
 )
 
 
@@ -32,7 +32,7 @@ def test_target_and_past_covariates_end_at_the_origin(make_batch):
 
 def test_plans_and_statics_go_on_over_the_horizon(make_batch):
     batch = make_batch(SIZES)
-    columns = planned_columns(batch)
+    columns = known_columns(batch)
     assert torch.equal(columns.values[..., :2], batch.known)
     assert torch.equal(columns.values[..., 2], batch.static.expand(5, 6))
     assert torch.equal(columns.codes[..., 0], batch.known_codes[..., 0])

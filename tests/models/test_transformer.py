@@ -8,7 +8,7 @@ from tsformer.models.placement import PLACEMENTS
 from tsformer.windows import Sizes
 
 TINY = {"d_model": 8, "n_heads": 2, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 2}
-SIZES = Sizes(context=6, horizon=4, target=2, past=1, known=2, static=1, known_levels=(3,))
+SIZES = Sizes(context=6, horizon=4, target=2, past=1, known=2, static=1, known_cardinalities=(3,))
 both = pytest.mark.parametrize("decoding", ["one_shot", "autoregressive"])
 PARTS = ("context", "decoder")
 each_placement = pytest.mark.parametrize("positions", PLACEMENTS)

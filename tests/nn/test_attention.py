@@ -92,9 +92,9 @@ class TestBiasAndGain:
     def test_equal_the_formula(self, causal, masked, gained, biased, seed):
         q, k, v = tensors(seed=seed)
         generator = torch.Generator().manual_seed(seed)
-        bias, gain = torch.randn(2, 1, 3, 7, 5, generator=generator).double()
+        bias, multiplier = torch.randn(2, 1, 3, 7, 5, generator=generator).double()
         mask = torch.rand(2, 1, 7, 5, generator=generator) < 0.6
-        scores = q @ k.mT / 2 * (gain if gained else 1) + (bias if biased else 0)
+        scores = q @ k.mT / 2 * (multiplier if gained else 1) + (bias if biased else 0)
         visible = mask if masked else torch.ones_like(mask)
         if causal:
             visible = visible & (torch.arange(5) <= torch.arange(7)[:, None] - 2)
@@ -104,7 +104,7 @@ class TestBiasAndGain:
             "mask": mask if masked else None,
             "causal": causal,
             "bias": bias if biased else None,
-            "gain": gain if gained else None,
+            "multiplier": multiplier if gained else None,
         }
         torch.testing.assert_close(attention_weights(q, k, **arguments), expected)
         torch.testing.assert_close(full_attention(q, k, v, **arguments), expected @ v)
@@ -141,13 +141,13 @@ class TestBiasAndGain:
         nothing = torch.zeros(1, 1, 7, 5, dtype=torch.float64)
         expected = full_attention(q, k, v)
         torch.testing.assert_close(full_attention(q, k, v, bias=nothing), expected)
-        torch.testing.assert_close(full_attention(q, k, v, gain=nothing + 1), expected)
+        torch.testing.assert_close(full_attention(q, k, v, multiplier=nothing + 1), expected)
 
     def test_have_gradients(self):
         q, k, v = tensors(heads=1, queries=3, keys=4, dim=2, value=2)
         parts = torch.randn(2, 1, 1, 3, 4, dtype=torch.float64).requires_grad_().unbind(0)
         mask = torch.tensor([[True, True, False, True], [False] * 4])[:, None, None]
-        for name, part in zip(("bias", "gain"), parts, strict=True):
+        for name, part in zip(("bias", "multiplier"), parts, strict=True):
             assert torch.autograd.gradcheck(
                 lambda x, name=name: full_attention(q, k, v, mask=mask, **{name: x}),
                 (part.detach().requires_grad_(),),
@@ -157,10 +157,10 @@ class TestBiasAndGain:
         q, k, v = (tensor.bfloat16() for tensor in tensors())
         bias = torch.randn(1, 3, 7, 5)
         assert full_attention(q, k, v, bias=bias).dtype == torch.bfloat16
-        assert full_attention(q, k, v, gain=bias).dtype == torch.bfloat16
+        assert full_attention(q, k, v, multiplier=bias).dtype == torch.bfloat16
         assert attention_weights(q, k).dtype == torch.bfloat16
         with torch.autocast("cpu", torch.bfloat16):
-            output = full_attention(q.float(), k.float(), v.float(), gain=bias)
+            output = full_attention(q.float(), k.float(), v.float(), multiplier=bias)
         assert output.isfinite().all()
 
 

@@ -21,9 +21,9 @@ def drawn(level: int, seed: int = 0) -> torch.Tensor:
 @pytest.mark.parametrize("level", [1, 26, 128, 250])
 def test_the_share_is_right_in_each_of_the_eight_lanes(level):
     lanes = drawn(level).view(-1, 8).mean(0)
-    share = level / 256
-    error = math.sqrt(share * (1 - share) / (ENTRIES / 8))
-    assert (lanes - share).abs().max() < 5 * error
+    p = level / 256
+    error = math.sqrt(p * (1 - p) / (ENTRIES / 8))
+    assert (lanes - p).abs().max() < 5 * error
 
 
 def test_entries_are_independent_of_their_neighbours():
@@ -38,10 +38,10 @@ def test_seeds_decide_and_differ():
     assert drawn(64, 1).equal(drawn(64, 1)) and not drawn(64, 1).equal(drawn(64, 2))
 
 
-@pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.999])
-def test_the_expected_value_is_kept(share):
+@pytest.mark.parametrize("p", [0.001, 0.1, 0.5, 0.999])
+def test_the_expected_value_is_kept(p):
     torch.manual_seed(0)
-    kept = Dropout(share)(torch.ones(ENTRIES))
+    kept = Dropout(p)(torch.ones(ENTRIES))
     error = float(kept.std()) / math.sqrt(ENTRIES)
     assert abs(float(kept.mean()) - 1) < 5 * error
     assert 0 < float((kept == 0).float().mean()) < 1
@@ -84,7 +84,7 @@ def test_compiles_to_one_graph():
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.0])
-def test_a_share_out_of_range(share):
-    with pytest.raises(ParameterError, match="share"):
-        Dropout(share)
+@pytest.mark.parametrize("p", [-0.1, 1.0])
+def test_a_probability_out_of_range(p):
+    with pytest.raises(ParameterError, match="p"):
+        Dropout(p)

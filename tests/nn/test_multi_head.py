@@ -96,7 +96,7 @@ PLACES = {
     "positions": lambda: {"positions": SinusoidalPositions()},
     "rotate": lambda: {"rotate": RotaryPositions()},
     "bias": lambda: {"bias": RelativeBias(2)},
-    "gain": lambda: {"bias": RelativeBias(2, mode="multiply")},
+    "multiplier": lambda: {"bias": RelativeBias(2, mode="multiply")},
     "all": lambda: {
         "positions": SinusoidalPositions(),
         "rotate": RotaryPositions(),

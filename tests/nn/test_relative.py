@@ -58,15 +58,15 @@ class TestRelativeBias:
         buckets=st.integers(2, 20),
     )
     def test_buckets(self, differences, buckets):
-        near, reach = (buckets + 1) // 2, 300.0
+        near, max_distance = (buckets + 1) // 2, 300.0
         difference = torch.tensor(differences, dtype=torch.float64)
-        bucket = distance_bucket(difference, buckets=buckets, reach=reach).tolist()
+        bucket = distance_bucket(difference, buckets=buckets, max_distance=max_distance).tolist()
         for value, got in zip(differences, bucket, strict=True):
             distance, side = abs(value), got - (buckets - 1)
             assert side * value >= 0 and abs(side) < buckets
             if distance < near:
                 assert abs(side) == distance
-            elif distance >= reach:
+            elif distance >= max_distance:
                 assert abs(side) == buckets - 1
             else:
                 assert near <= abs(side) < buckets
@@ -96,6 +96,6 @@ class TestRelativeBias:
     def test_parameters_out_of_range(self, unchecked):
         with pytest.raises(ParameterError, match="mode='scale'"):
             RelativeBias(2, mode="scale")
-        for wrong in ({"heads": 0}, {"buckets": 1}, {"reach": 16.0}):
+        for wrong in ({"heads": 0}, {"buckets": 1}, {"max_distance": 16.0}):
             with pytest.raises(ParameterError, match="there must be a head"):
                 RelativeBias(**{"heads": 2, **wrong})

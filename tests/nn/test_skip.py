@@ -96,20 +96,20 @@ def moved(made):
 
 
 def test_recovers_what_each_target_owes_to_what_is_beside():
-    skip = LinearSkip(8, 3, beside=2, targets=2)
+    skip = LinearSkip(8, 3, covariates=2, targets=2)
     effect, made = moved(batches(TRUTH, missing=0.05))
-    skip.fit_ridge(made, alphas=[1e-9], beside=covariates)
+    skip.fit_ridge(made, alphas=[1e-9], covariates=covariates)
     torch.testing.assert_close(skip.weight.detach(), TRUTH, atol=1e-3, rtol=1e-3)
-    torch.testing.assert_close(skip.beside_weight.detach(), effect, atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(skip.covariate_weight.detach(), effect, atol=1e-3, rtol=1e-3)
     unseen = moved(batches(TRUTH, seed=5))[1][0]
     forecast = skip(unseen.past_target, unseen.past_observed, covariates(unseen))
     torch.testing.assert_close(forecast, unseen.future_target, atol=1e-2, rtol=1e-3)
 
 
 def test_with_something_beside_it_equals_scikit_learn():
-    skip = LinearSkip(8, 3, beside=2, targets=2)
+    skip = LinearSkip(8, 3, covariates=2, targets=2)
     made = moved(batches(TRUTH, noise=1.0))[1]
-    alpha = skip.fit_ridge(made, alphas=[0.3], beside=covariates)
+    alpha = skip.fit_ridge(made, alphas=[0.3], covariates=covariates)
     past, future, weight = centred(made)
     own = torch.cat([covariates(one).mT for one in made]).double()  # (window, target, number)
     spread = torch.zeros(*own.shape[:2], 2, own.shape[2], dtype=torch.float64)
@@ -118,16 +118,16 @@ def test_with_something_beside_it_equals_scikit_learn():
     ridge = Ridge(alpha=alpha, fit_intercept=False).fit(features, future, sample_weight=weight)
     expected = torch.tensor(ridge.coef_.T, dtype=torch.float32)
     torch.testing.assert_close(skip.weight.detach(), expected[:8], atol=1e-5, rtol=1e-5)
-    beside = skip.beside_weight.detach().flatten(0, 1)
-    torch.testing.assert_close(beside, expected[8:], atol=1e-5, rtol=1e-5)
+    weight = skip.covariate_weight.detach().flatten(0, 1)
+    torch.testing.assert_close(weight, expected[8:], atol=1e-5, rtol=1e-5)
 
 
 def test_nothing_beside_is_looked_at_without_weights_for_it():
     made = batches(TRUTH, noise=1.0)
     plain, other = LinearSkip(8, 3), LinearSkip(8, 3)
     plain.fit_ridge(made)
-    other.fit_ridge(made, beside=covariates)
-    assert other.beside_weight is None
+    other.fit_ridge(made, covariates=covariates)
+    assert other.covariate_weight is None
     assert plain.weight.equal(other.weight)
     one = made[0]
     with_both = other(one.past_target, one.past_observed, covariates(one))
@@ -224,21 +224,21 @@ def test_what_does_not_help_validation_windows_is_left_out(sign):
     train, validation = batches(TRUTH, noise=1.0), batches(TRUTH, noise=1.0, seed=9)
     hints = {id(one): one.future_target.mean(1, keepdim=True) for one in train}
     hints |= {id(one): sign * one.future_target.mean(1, keepdim=True) for one in validation}
-    skip = LinearSkip(8, 3, beside=1, targets=2)
-    skip.fit_ridge(train, validation, beside=lambda batch: hints[id(batch)])
-    assert skip.alone is (sign < 0)
-    assert bool((skip.beside_weight == 0).all()) is (sign < 0)
+    skip = LinearSkip(8, 3, covariates=1, targets=2)
+    skip.fit_ridge(train, validation, covariates=lambda batch: hints[id(batch)])
+    assert skip.without_covariates is (sign < 0)
+    assert bool((skip.covariate_weight == 0).all()) is (sign < 0)
     if sign < 0:
         plain = LinearSkip(8, 3)
         plain.fit_ridge(train, validation)
         torch.testing.assert_close(skip.weight, plain.weight)
         assert skip.ratio == plain.ratio
     # and so it stays where nothing can be judged
-    again = LinearSkip(8, 3, beside=1, targets=2)
-    again.ratio, again.alone = skip.ratio, skip.alone
-    again.fit_ridge(train, None, beside=lambda batch: hints[id(batch)])
+    again = LinearSkip(8, 3, covariates=1, targets=2)
+    again.ratio, again.without_covariates = skip.ratio, skip.without_covariates
+    again.fit_ridge(train, None, covariates=lambda batch: hints[id(batch)])
     torch.testing.assert_close(again.weight, skip.weight)
-    torch.testing.assert_close(again.beside_weight, skip.beside_weight)
+    torch.testing.assert_close(again.covariate_weight, skip.covariate_weight)
 
 
 def test_a_flat_past_leaves_what_is_beside_alone():
@@ -247,16 +247,16 @@ def test_a_flat_past_leaves_what_is_beside_alone():
         one._replace(past_target=torch.full_like(one.past_target, 3.0)) for one in batches(truth)
     ]
     hints = {id(one): one.future_target.mean(1, keepdim=True) for one in made}
-    skip = LinearSkip(4, 2, beside=1, targets=2)
-    skip.fit_ridge(made, made, beside=lambda batch: hints[id(batch)])
-    assert skip.weight.isfinite().all() and skip.beside_weight.isfinite().all()
+    skip = LinearSkip(4, 2, covariates=1, targets=2)
+    skip.fit_ridge(made, made, covariates=lambda batch: hints[id(batch)])
+    assert skip.weight.isfinite().all() and skip.covariate_weight.isfinite().all()
 
 
 def test_autocasting_leaves_the_forecast_exact():
-    skip = LinearSkip(8, 3, beside=1, targets=2)
+    skip = LinearSkip(8, 3, covariates=1, targets=2)
     made = batches(TRUTH, noise=1.0)
     hints = {id(one): one.future_target.mean(1, keepdim=True) for one in made}
-    skip.fit_ridge(made, made, beside=lambda batch: hints[id(batch)])
+    skip.fit_ridge(made, made, covariates=lambda batch: hints[id(batch)])
     one = made[0]
     exact = skip(one.past_target, one.past_observed, hints[id(one)])
     with torch.autocast("cpu", torch.bfloat16):

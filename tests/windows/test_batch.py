@@ -12,7 +12,11 @@ def test_a_window_has_context_and_horizon():
 def test_absent_covariates_have_width_0():
     sizes = Sizes(context=7, horizon=3)
     assert (sizes.target, sizes.past, sizes.known, sizes.static) == (1, 0, 0, 0)
-    assert (sizes.past_levels, sizes.known_levels, sizes.static_levels) == ((), (), ())
+    assert (sizes.past_cardinalities, sizes.known_cardinalities, sizes.static_cardinalities) == (
+        (),
+        (),
+        (),
+    )
 
 
 def test_sizes_do_not_change():

@@ -148,7 +148,11 @@ def test_sizes_say_what_the_batch_holds(full_panel, windows):
     assert batch.past.shape[-1] == sizes.past == 1
     assert batch.known.shape[1:] == (sizes.steps, sizes.known)
     assert batch.static.shape[-1] == sizes.static == 1
-    assert (sizes.past_levels, sizes.known_levels, sizes.static_levels) == ((4,), (3,), (3,))
+    assert (sizes.past_cardinalities, sizes.known_cardinalities, sizes.static_cardinalities) == (
+        (4,),
+        (3,),
+        (3,),
+    )
 
 
 def test_other_windows_share_the_tensors(full_panel, windows):

@@ -1,6 +1,7 @@
 """The command that looks a file over before anything runs."""
 
-from typing import Annotated
+import dataclasses
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,9 +9,13 @@ from tsformer.cli.exits import note, worded
 from tsformer.cli.files import Data, read_data
 from tsformer.cli.options import Format, Roles, Source, grouped
 from tsformer.cli.tables import say
+from tsformer.cli.trying import that_work
 from tsformer.errors import DatasetError, FrameError
 
-__all__ = ["check", "note_findings"]
+if TYPE_CHECKING:
+    from tsformer.panels import Panel
+
+__all__ = ["check", "look_over"]
 
 
 @grouped
@@ -30,6 +35,8 @@ def check(
     try:
         data = read_data(file, form, roles)
     except (FrameError, DatasetError, OSError) as problem:
+        if isinstance(problem, FrameError):
+            problem.cures = that_work(problem.message, problem.cures, file, form, roles)
         say(f"error: {worded(problem)}")
         raise typer.Exit(2) from problem
     from tsformer.preflight import describe
@@ -37,17 +44,23 @@ def check(
     report = describe(
         data.frame, schema=data.schema, policy=data.policy, horizon=horizon, context=context
     )
-    say(report.as_options())
+    tried = (
+        one._replace(cures=that_work(one.message, one.cures, file, form, roles))
+        if one.level == "error"
+        else one
+        for one in report.findings
+    )
+    say(dataclasses.replace(report, findings=tuple(tried)).as_options())
     raise typer.Exit(report.exit_code)
 
 
-def note_findings(data: Data) -> None:
-    """Say what ``check`` would warn of: values that are masked, codes for missing values.
+def look_over(data: Data) -> "Panel":
+    """Read the data as ``fit`` would, and say what ``check`` would warn of.
 
     Raises
     ------
     FrameError
-        If the data cannot be read, as ``fit`` would.
+        If the data cannot be read.
     """
     from tsformer.preflight.findings import findings, named_rows
     from tsformer.reading import read_panel
@@ -56,3 +69,4 @@ def note_findings(data: Data) -> None:
     for finding in [*findings(panel), *named_rows(data.frame, panel)]:
         if finding.level == "warning":
             note(finding.as_options())
+    return panel

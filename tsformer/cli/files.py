@@ -159,6 +159,17 @@ def _named(given: list[str] | None, columns: Iterable[str]) -> tuple[str, ...]:
     )
 
 
+def _rows(given: list[str]) -> tuple[int, ...]:
+    """Lengths of seasons, repeated or separated by commas."""
+    words = [one.strip() for text in given for one in text.split(",")]
+    if not all(one.isdigit() and int(one) > 0 for one in words):
+        raise ParameterError(
+            f"--season {','.join(given)}: give rows of a season as a whole number of at least 1, or"
+            " several, such as 48,336"
+        )
+    return tuple(map(int, words))
+
+
 def _periods(given: list[str] | None) -> list[tuple[str | None, str | None]] | None:
     """Periods written as ``FROM..TO``; an end left out is open."""
     if not given:
@@ -253,4 +264,6 @@ def _schema(base: "Schema", frame: "pd.DataFrame", time: str | None, roles: Role
         given[role] = kept
     if roles.freq is not None:
         given["freq"] = int(roles.freq) if roles.freq.isdigit() else roles.freq
+    if roles.season is not None:
+        given["season"] = _rows(roles.season)
     return type(base)(**{**base.get_params(), **given})

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from tsformer.cli.files import Data
     from tsformer.params import Params
 
-__all__ = ["build_forecaster", "read_quantiles"]
+__all__ = ["build_forecaster", "check_levels", "read_quantiles"]
 
+_SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _PARTS = ("model", "head", "training", "schema", "policy")
 
 
@@ -46,8 +47,13 @@ def build_forecaster(data: "Data", horizon: int, options: Model, **defaults: Any
         "training__epochs": options.epochs,
         "training__max_time": options.max_time,
         "random_state": options.seed,
+        "nonnegative": options.nonnegative or None,
     }
     given = {path: value for path, value in by_option.items() if value is not None}
+    if options.nonnegative and not hasattr(forecaster, "nonnegative"):
+        raise ParameterError(
+            f"--nonnegative is for models that are trained; --model {options.model} is not."
+        )
     for path, value in {**defaults, **given}.items():
         _set(forecaster, path, value)
     for setting in options.settings or ():
@@ -69,6 +75,23 @@ def read_quantiles(text: str) -> list[float] | None:
     if not all(0 < level < 1 for level in levels):
         raise ParameterError(f"--quantiles {text}: each level must lie inside (0, 1)")
     return sorted(set(levels))
+
+
+def check_levels(forecaster: Any, levels: list[float] | None) -> None:
+    """Refuse levels that the forecaster will not learn, before it learns any.
+
+    Raises
+    ------
+    ParameterError
+        With the option that makes it learn them.
+    """
+    import torch
+
+    from tsformer.heads import Quantiles
+
+    if levels and hasattr(forecaster, "head"):
+        head = forecaster.head or Quantiles()
+        head.quantiles(torch.zeros(1, 1, 1, head.width), levels)
 
 
 def _known_model(given: str) -> Any:
@@ -120,12 +143,31 @@ def _set(forecaster: "Params", path: str, value: Any) -> None:
     owner: Any = forecaster
     for part in parts:
         owner = getattr(owner, part)
-    if isinstance(value, str) and not _takes_text(typing.get_type_hints(type(owner))[name]):
-        raise ParameterError(f"--set {path}={value}: {value!r} is text, a number is needed")
+    hint = typing.get_type_hints(type(owner))[name]
+    meant = _as_switch(value, hint)
+    if isinstance(meant, str) and not _takes_text(hint):
+        needed = "true or false is" if bool in _kinds(hint) else "a number is"
+        raise ParameterError(f"--set {path}={value}: {value!r} is text, {needed} needed")
+    setattr(owner, name, meant)
+
+
+def _as_switch(value: Any, hint: Any) -> Any:
+    """True or False where a switch is set by one of their usual words, else the value."""
+    kinds = _kinds(hint)
+    if bool not in kinds or _takes_text(hint):
+        return value
+    if isinstance(value, str):
+        return _SWITCHES.get(value.strip().lower(), value)
+    whole = isinstance(value, int) and value in (0, 1) and not {int, float} & set(kinds)
+    return bool(value) if whole else value
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    return typing.get_args(hint) or (hint,)
 
 
 def _takes_text(hint: Any) -> bool:
-    kinds = typing.get_args(hint) or (hint,)
+    kinds = _kinds(hint)
     return any(kind in (str, Any) or isinstance(kind, str) for kind in kinds) or any(
         typing.get_origin(kind) is typing.Literal for kind in kinds
     )

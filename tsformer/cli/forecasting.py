@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tsformer.cli.checking import note_findings
+from tsformer.cli.checking import look_over
+from tsformer.cli.exits import note
 from tsformer.cli.files import check_output, check_table, read_data, read_table, write_table
-from tsformer.cli.forecasters import build_forecaster, read_quantiles
+from tsformer.cli.forecasters import build_forecaster, check_levels, read_quantiles
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
 from tsformer.cli.tables import describe_data, describe_fit, print_facts, print_rows, say
+from tsformer.cli.trying import with_tried_cures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +31,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that exist."
 
 
 @grouped
+@with_tried_cures
 def forecast(
     file: Source,
     horizon: Horizon,
@@ -52,18 +55,23 @@ def forecast(
     --plot are replaced only with --force, and the input never. Training stops after 120 seconds
     unless --max-time says otherwise.
     """
+    from tsformer.reading import extended
+
     levels = read_quantiles(quantiles)
     check_table(output)
     for path, usual in [(output, _TABLE)] + ([] if no_plot else [(plot, _PICTURE)]):
         check_output(path, force=force, inputs=(file, future), default=path == usual)
     data = read_data(file, form, roles)
     forecaster = build_forecaster(data, horizon, model, training__max_time=_SECONDS)
-    note_findings(data)
-    forecaster.fit(data.frame)
+    check_levels(forecaster, levels)
+    panel = look_over(data)
     ahead = None if future is None else read_table(future, form)
+    extended(panel.extend(forecaster.gap), horizon, ahead)  # refused before any training
+    forecaster.fit(data.frame)
     made = forecaster.predict(future=ahead, quantiles=levels)
+    _note_negative(made, data, forecaster)
     write_table(made, output)
-    print_facts({**describe_data(data, forecaster), **describe_fit(forecaster)})
+    print_facts({**describe_data(data, panel), **describe_fit(forecaster, panel)})
     say()
     print_rows(made, plain=forecaster.schema_.time is not None)
     say()
@@ -74,6 +82,7 @@ def forecast(
 
 
 @grouped
+@with_tried_cures
 def fit(
     file: Source,
     horizon: Horizon,
@@ -94,10 +103,10 @@ def fit(
     check_output(save, force=force, inputs=(file,))
     data = read_data(file, form, roles)
     forecaster = build_forecaster(data, horizon, model)
-    note_findings(data)
+    panel = look_over(data)
     forecaster.fit(data.frame)
     save_forecaster(forecaster, save, overwrite=force)
-    print_facts({**describe_data(data, forecaster), **describe_fit(forecaster)})
+    print_facts({**describe_data(data, panel), **describe_fit(forecaster, panel)})
     say()
     say(f"model written to {save}")
 
@@ -147,6 +156,20 @@ def predict(
     write_table(made, output)
     if output is not None:
         say(f"forecast written to {output}")
+
+
+def _note_negative(made: "pd.DataFrame", data: "Data", forecaster: Any) -> None:
+    """Propose ``--nonnegative`` where a forecast is below 0 and the data never are."""
+    if getattr(forecaster, "nonnegative", True):
+        return
+    for target in forecaster.schema_.target:
+        own = [one for one in made if one == target or str(one).startswith(f"{target}_q")]
+        below = (made[own] < 0).any(axis=1)
+        if below.any() and data.frame[target].min() >= 0:
+            note(
+                f"column {target!r} is never negative in the data, but its forecast or band is in"
+                f" {int(below.sum())} of {len(made)} rows: --nonnegative keeps it at 0"
+            )
 
 
 def _draw(made: "pd.DataFrame", data: "Data", forecaster: Any, path: Path) -> str:

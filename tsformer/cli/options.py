@@ -5,7 +5,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -29,8 +29,10 @@ Quantiles = Annotated[
 ]
 
 
-def _file(help: str, **more: Any) -> Any:
-    return typer.Option(help=help, rich_help_panel="Reading the file", show_default=False, **more)
+def _file(help: str, *names: str, **more: Any) -> Any:
+    return typer.Option(
+        *names, help=help, rich_help_panel="Reading the file", show_default=False, **more
+    )
 
 
 def _role(help: str, **more: Any) -> Any:
@@ -68,7 +70,9 @@ class Format:
     ] = None
     skip_rows: Annotated[int | None, _file("Lines to leave out at the top.", min=0)] = None
     comment: Annotated[str | None, _file("What lines to leave out begin with, such as '#'.")] = None
-    no_header: Annotated[bool, _file("The first row holds values, not names.")] = False
+    no_header: Annotated[bool, _file("The first row holds values, not names.", "--no-header")] = (
+        False
+    )
     sheet: Annotated[str | None, _file("Sheet of an Excel file; the first, if none.")] = None
 
 
@@ -88,17 +92,24 @@ class Roles:
     freq: Annotated[
         str | None, _role("Step between rows, such as 'h', 'D' or 'MS'; found by itself.")
     ] = None
+    season: Annotated[
+        Words,
+        _role(
+            "Rows in a season, or in each of several, such as 48,336; found by itself, 1 for none.",
+            metavar="ROWS",
+        ),
+    ] = None
     weight: Annotated[str | None, _role("Column with how much each row counts in training.")] = None
     missing: Annotated[
-        str | None,
-        _role("Empty values: 'error', 'mask' or 'interpolate'.", metavar="error|mask|interpolate"),
+        Literal["error", "mask", "interpolate"] | None,
+        _role("Empty values: refused, trained around, or drawn as a line."),
     ] = None
-    gaps: Annotated[str | None, _role("Absent rows: 'error' or 'mask'.", metavar="error|mask")] = (
-        None
-    )
+    gaps: Annotated[
+        Literal["error", "mask"] | None, _role("Absent rows: refused, or put back as empty.")
+    ] = None
     short: Annotated[
-        str | None,
-        _role("Series with too few rows: 'error', 'drop' or 'pad'.", metavar="error|drop|pad"),
+        Literal["error", "drop", "pad"] | None,
+        _role("Series with too few rows: refused, left out, or filled up with empty rows."),
     ] = None
     ignore: Annotated[
         Words,
@@ -121,15 +132,20 @@ class Model:
         ),
     ] = None
     context: Annotated[
-        int | None, _model("Steps to look back; found by itself.", show_default=False)
+        int | None, _model("Steps to look back; found by itself.", min=1, show_default=False)
     ] = None
-    epochs: Annotated[int | None, _model("Most passes over the data.", show_default=False)] = None
+    epochs: Annotated[
+        int | None, _model("Most passes over the data.", min=0, show_default=False)
+    ] = None
     max_time: Annotated[
-        float | None, _model("Seconds after which training stops.", show_default=False)
+        float | None, _model("Seconds after which training stops.", min=0.001, show_default=False)
     ] = None
     seed: Annotated[
-        int | None, _model("Seed; the same one, the same forecast.", show_default=False)
+        int | None, _model("Seed; the same one, the same forecast.", min=0, show_default=False)
     ] = None
+    nonnegative: Annotated[
+        bool, _model("No forecast is below 0, as counts are.", "--nonnegative")
+    ] = False
     settings: Annotated[
         Words,
         _model(

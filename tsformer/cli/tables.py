@@ -1,15 +1,18 @@
 """What is printed: aligned text that needs no colour."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from tsformer.cures import as_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tsformer.cli.files import Data
+    from tsformer.panels import Panel
 
 __all__ = ["describe_data", "describe_fit", "print_facts", "print_rows", "print_table", "say"]
 
@@ -64,23 +67,29 @@ def print_rows(frame: "pd.DataFrame", *, plain: bool) -> None:
         say(f"  ... {' and '.join(filter(None, more))}")
 
 
-def describe_data(data: "Data", forecaster: Any) -> dict[str, str]:
-    """What was read and what was inferred from it."""
-    schema = forecaster.schema_
-    frame = data.frame
+def describe_data(data: "Data", panel: "Panel") -> dict[str, str]:
+    """What was read and what was inferred from it: every column has its place."""
+    from tsformer.preflight.roles import role_facts, usable_covariate
+
+    schema, frame = panel.schema, data.frame
     facts = {"data": f"{data.name}, {len(frame):,} rows"}
-    if schema.series is not None and schema.series in frame:
-        facts["data"] += f", {frame[schema.series].nunique():,} series by {schema.series!r}"
+    if schema.series is not None and panel.index.named:
+        facts["data"] += f", {panel.n_series:,} series by {schema.series!r}"
     time = "row number" if schema.time is None else repr(schema.time)
-    facts["time"] = f"{time}, step {schema.freq}, ends at {_stamp(forecaster.cutoff_)}"
-    for role in ("target", "known", "past", "static"):
-        if getattr(schema, role):
-            facts[role] = _names(getattr(schema, role))
+    ends = panel.index.stamps.max()
+    facts["time"] = f"{time}, step {schema.freq}, ends at {_stamp(ends)}"
+    facts |= role_facts(panel)
+    covariate = usable_covariate(frame, panel)
+    if covariate is not None:
+        past, known = (as_options({f"schema__{role}": covariate}) for role in ("past", "known"))
+        facts["not used"] += f"; {past} uses it, or {known} with its --future"
     return facts
 
 
-def describe_fit(forecaster: Any) -> dict[str, str]:
+def describe_fit(forecaster: Any, panel: "Panel") -> dict[str, str]:
     """What was fitted, and how good it is on rows it was not trained on."""
+    from tsformer.estimators.naive import usable_season
+
     if not hasattr(forecaster, "model_"):
         return {"model": str(forecaster.__class__.__name__)}
     facts = {
@@ -90,9 +99,8 @@ def describe_fit(forecaster: Any) -> dict[str, str]:
     skill = forecaster.skill_
     if skill == skill:  # NaN without validation rows
         word = "below" if skill >= 0 else "above"
-        facts["error"] = (
-            f"{abs(skill):.0%} {word} that of seasonal persistence, on the validation rows"
-        )
+        naive = "seasonal persistence" if usable_season(panel) > 1 else "persistence"
+        facts["error"] = f"{abs(skill):.0%} {word} that of {naive}, on the validation rows"
     return facts
 
 
@@ -108,10 +116,3 @@ def _number_format(frame: "pd.DataFrame") -> Callable[[float], str]:
 
 def _stamp(stamp: Any) -> str:
     return str(stamp).removesuffix(" 00:00:00")
-
-
-def _names(names: Sequence[str] | str) -> str:
-    listed = [names] if isinstance(names, str) else list(names)
-    more = len(listed) - _MOST_NAMES
-    shown = ", ".join(map(repr, listed[:_MOST_NAMES]))
-    return f"{shown} and {more} more" if more > 0 else shown

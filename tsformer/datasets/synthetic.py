@@ -9,12 +9,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pandas import DataFrame
 
+from tsformer.arrays import Floats
 from tsformer.errors import ParameterError
 
 __all__ = ["Kind", "make_series"]
 
 Kind = Literal["seasonal", "trend", "steps", "random_walk", "panel"]
-Floats = NDArray[np.float64]
 
 
 def make_series(

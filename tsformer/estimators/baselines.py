@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Floats, Ints
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
 from tsformer.estimators.persistence import savable
@@ -14,8 +14,6 @@ from tsformer.params import KW_ONLY, param, params
 
 __all__ = ["Drift", "SeasonalNaive"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _LEVELS = np.arange(1, 200) / 200
 """Levels at which residual quantiles are kept; others lie between them."""
@@ -64,7 +62,7 @@ class SeasonalNaive(PanelForecaster):
         rows = self.season_length_ * (seasons + 1)
         self._tail = panel.tail(max(rows, _rows_to_every_phase(panel, self.season_length_)))
 
-    def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
+    def _forecasting(self, panel: Panel, ends: Ints) -> Forecasting:
         season = self.season_length_
         history = seasonal_history(panel, season)
         seasons = self._residuals.shape[1]
@@ -77,7 +75,7 @@ class SeasonalNaive(PanelForecaster):
         ahead = np.arange(gap, steps) // season
 
         def forecast(
-            series: Integers, origins: Integers, levels: tuple[float, ...]
+            series: Ints, origins: Ints, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             point = seasonal_naive(
                 panel, history, series, origins - gap, horizon=steps, season=season
@@ -121,7 +119,7 @@ class Drift(PanelForecaster):
         # the line needs the first value: the whole history is what is needed to go on
         self._tail = panel
 
-    def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
+    def _forecasting(self, panel: Panel, ends: Ints) -> Forecasting:
         history = seasonal_history(panel, 1)
         first_row, first = _first_observed(panel)
         residuals = _matched(
@@ -133,7 +131,7 @@ class Drift(PanelForecaster):
         steps = gap + np.arange(1, self.horizon_ + 1)
 
         def forecast(
-            series: Integers, origins: Integers, levels: tuple[float, ...]
+            series: Ints, origins: Ints, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             origins = origins - gap
             last = history[panel.index.starts[series] + origins - 1]
@@ -160,9 +158,7 @@ def _rows_to_every_phase(panel: Panel, season: int) -> int:
     return int(needed[np.isfinite(needed)].max(initial=0))
 
 
-def _residual_quantiles(
-    panel: Panel, ends: Integers, season: int, seasons: int
-) -> NDArray[np.float64]:
+def _residual_quantiles(panel: Panel, ends: Ints, season: int, seasons: int) -> Floats:
     """Quantiles of persistence errors, 1 to ``seasons`` seasons ahead.
 
     Returns
@@ -191,7 +187,7 @@ def _residual_quantiles(
     return found
 
 
-def _matched(own: Floats, places: Integers, unseen: Any) -> Floats:
+def _matched(own: Floats, places: Ints, unseen: Any) -> Floats:
     if (places >= 0).all():
         return own[places]
     other: Floats = unseen()
@@ -208,7 +204,7 @@ def _at_levels(quantiles: Floats, levels: tuple[float, ...]) -> Floats:
     return between
 
 
-def _first_observed(panel: Panel) -> tuple[Integers, Floats]:
+def _first_observed(panel: Panel) -> tuple[Ints, Floats]:
     """Row within its series and value of each first observation: (series, target) both."""
     target = pd.DataFrame(panel.target.values)
     series = panel.index.owner

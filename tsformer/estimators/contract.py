@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tsformer.arrays import Floats, Ints
+from tsformer.cures import Cure
 from tsformer.errors import ParameterError, SeriesTooShort, WrongType
 from tsformer.estimators.forecasts import (
     Forecasts,
@@ -22,7 +23,7 @@ from tsformer.estimators.forecasts import (
 from tsformer.estimators.learning import Learner
 from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Panel, Policy, ResolvedSchema, Schema
 from tsformer.panels.index import row_within_series
 from tsformer.panels.seasons import with_seasons
 from tsformer.reading import extended, future_frame, read_panel
@@ -30,9 +31,7 @@ from tsformer.reading.tables import as_pandas, refuse_unknown
 
 __all__ = ["Forecasting", "PanelForecaster"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Forecasting = Callable[[Integers, Integers, tuple[float, ...]], tuple[Floats, Floats]]
+Forecasting = Callable[[Ints, Ints, tuple[float, ...]], tuple[Floats, Floats]]
 
 
 class PanelForecaster(Learner, ABC):
@@ -43,7 +42,7 @@ class PanelForecaster(Learner, ABC):
 
     Attributes
     ----------
-    schema_ : Schema
+    schema_ : ResolvedSchema
         The roles of all columns, as resolved by ``fit``.
     cutoff_ : Timestamp or int
         The last stamp ``fit`` has seen; nothing fitted depends on anything after it.
@@ -59,7 +58,7 @@ class PanelForecaster(Learner, ABC):
     gap: int = 0
     schema: Schema | None
     policy: Policy | None
-    schema_: Schema
+    schema_: ResolvedSchema
     horizon_: int
     gap_: int
     policy_: Policy
@@ -234,8 +233,8 @@ class PanelForecaster(Learner, ABC):
     def forecast(
         self,
         panel: Panel,
-        series: Integers,
-        origins: Integers,
+        series: Ints,
+        origins: Ints,
         *,
         horizon: int | None = None,
         levels: Sequence[float] = (),
@@ -275,7 +274,7 @@ class PanelForecaster(Learner, ABC):
         """Learn from the panel; set ``_tail``, what is needed of it to forecast its future."""
 
     @abstractmethod
-    def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
+    def _forecasting(self, panel: Panel, ends: Ints) -> Forecasting:
         """A function of (series, origins, levels) that forecasts ``horizon`` steps of a panel.
 
         It returns the point (n, horizon, target) and quantiles (n, horizon, target, level).
@@ -315,8 +314,8 @@ class PanelForecaster(Learner, ABC):
             return self.horizon_
         if not 1 <= horizon <= self.horizon_:
             raise ParameterError(
-                f"horizon={horizon}: this forecaster was fitted for 1 to {self.horizon_} steps. "
-                f"Fit again with horizon={horizon}."
+                f"horizon={horizon}: this forecaster was fitted for 1 to {self.horizon_} steps.",
+                Cure("Fit again for as many", {"horizon": horizon}),
             )
         return horizon
 

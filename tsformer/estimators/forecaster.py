@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 
+from tsformer.arrays import Floats, Ints
 from tsformer.errors import ParameterError
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
@@ -36,9 +36,6 @@ __all__ = ["Forecaster"]
 
 log = logging.getLogger("tsformer")
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 
 @savable
 @params
@@ -50,7 +47,7 @@ class Forecaster(PanelForecaster):
 
     Attributes
     ----------
-    schema_ : Schema
+    schema_ : ResolvedSchema
         The roles of all columns, as resolved by ``fit``.
     model_, head_, context_
         What ``None`` became.
@@ -174,7 +171,7 @@ class Forecaster(PanelForecaster):
         memory = sum(one.memory for one in transforms)
         panel, self.short_ = without_short(panel, self.context_, ahead, memory=memory)
         self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
-        late = self.schema_.late or {}
+        late = self.schema_.late
         past = (*panel.past.names, *panel.past.coded)
         self.edges_ = tuple(late.get(name, 0) for name in past)
         if any(self.edges_):
@@ -193,7 +190,7 @@ class Forecaster(PanelForecaster):
         if settings.refit_all and self.best_epoch_ is not None:
             self._refit(panel, transforms, budget)
         self.cut_short_ = budget.said()
-        warn_without_skill(self.model_, self.skill_)
+        warn_without_skill(self.model_, self.skill_, seasonal=usable_season(panel) > 1)
 
     def _kept_rows(self, panel: Panel) -> int:
         """How many of the latest rows a forecast needs."""
@@ -210,7 +207,7 @@ class Forecaster(PanelForecaster):
             return default_model(panel, self.context_, self.horizon_)
         return copy.deepcopy(self.start.model)
 
-    def _windows(self, panel: Panel, validation: Integers) -> "WindowDataModule":
+    def _windows(self, panel: Panel, validation: Ints) -> "WindowDataModule":
         from tsformer.training import WindowDataModule  # Lightning is loaded by the first fit
 
         return WindowDataModule(
@@ -243,7 +240,7 @@ class Forecaster(PanelForecaster):
         if self.start is not None:
             self.start.load_into(network, self.model_)
         if like is not None:
-            network.recall(like)
+            network.inherit(like)
         self.scaling_ = self.scaling
         module = ForecastModule(
             network, self.head_, settings, scaling=self._window_scaling(), random_state=seed
@@ -267,10 +264,10 @@ class Forecaster(PanelForecaster):
             budget.notes.append("there was no time to train once more on all rows")
 
     def _window_scaling(self) -> WindowScaling:
-        lagged = len(self.lags_) * len(self.schema_.target or ())
+        lagged = len(self.lags_) * len(self.schema_.target)
         return WindowScaling(window_kind(self.scaling_), lagged=lagged)
 
-    def _validation_rows(self, panel: Panel) -> Integers:
+    def _validation_rows(self, panel: Panel) -> Ints:
         from tsformer.training import validation_rows
 
         validation = self._settings.validation
@@ -304,7 +301,7 @@ class Forecaster(PanelForecaster):
     def _ready(self, panel: Panel) -> Panel:
         return long_enough(panel, max(self.context_, self._memory - self.gap_))
 
-    def _forecasting(self, panel: Panel, ends: Integers) -> Forecasting:
+    def _forecasting(self, panel: Panel, ends: Ints) -> Forecasting:
         panel, added = padded(panel, ends, self.context_)
         changed, undo = apply_all(self.transforms_, panel)
         scales = self._scales_of(changed, np.where(ends < 0, ends, ends + added))
@@ -320,7 +317,7 @@ class Forecaster(PanelForecaster):
         scaling = self._window_scaling()
 
         def forecast(
-            series: Integers, origins: Integers, levels: tuple[float, ...]
+            series: Ints, origins: Ints, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             origins = origins + added
             batch = windows.gather(torch.from_numpy(series), torch.from_numpy(origins))
@@ -338,7 +335,7 @@ class Forecaster(PanelForecaster):
 
         return forecast
 
-    def _scales_of(self, panel: Panel, ends: Integers) -> PanelScales:
+    def _scales_of(self, panel: Panel, ends: Ints) -> PanelScales:
         """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far."""
         places = self._tail.index.ids.get_indexer(panel.index.ids).astype(np.int64)
         return scales_at(places, self.scales_, panel, ends, column_scales(self.scaling_))

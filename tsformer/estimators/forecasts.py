@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsformer.arrays import Floats, Ints
 from tsformer.errors import ForecastError, ParameterError
 from tsformer.panels import Panel
 
 __all__ = ["Forecasts", "checked_levels", "forecast_columns", "refuse_nonfinite", "windows_of"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +26,13 @@ class Forecasts:
         (forecast, horizon, target, level).
     """
 
-    series: Integers
-    origin: Integers
+    series: Ints
+    origin: Ints
     point: Floats
     quantiles: Floats
 
 
-def windows_of(panel: Panel, series: Integers, origins: Integers, horizon: int) -> Floats:
+def windows_of(panel: Panel, series: Ints, origins: Ints, horizon: int) -> Floats:
     """The true targets (n, horizon, target) after each origin; NaN where there are none."""
     rows = (panel.index.starts[series] + origins)[:, None] + np.arange(horizon)
     inside = rows < panel.index.starts[series + 1][:, None]

@@ -1,15 +1,13 @@
 """The mean absolute scaled error: its unit, its statistic and its mean, for all that need them."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsformer.arrays import Floats, Ints
 from tsformer.estimators.naive import season_of
 from tsformer.panels import Panel
 
 __all__ = ["naive_scale", "scaled_error"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _ROUNDING = 16 * np.finfo(np.float64).eps
 """An error of so little of the values is rounding, thus 0."""
@@ -17,7 +15,7 @@ _EXACT = 1e-9
 """A seasonal error of so little of the one-step error is rounding, too: the season is exact."""
 
 
-def naive_scale(panel: Panel, *, ends: Integers, season: int | None = None) -> Floats:
+def naive_scale(panel: Panel, *, ends: Ints, season: int | None = None) -> Floats:
     """Mean absolute error of seasonal persistence on the first ``ends`` rows of each series.
 
     The unit of MASE, the equation in Hyndman and Koehler (2006), section 3. The season counts
@@ -71,7 +69,7 @@ def scaled_error(truth: Floats, point: Floats, unit: Floats) -> Floats:
     return error
 
 
-def _persistence_error(panel: Panel, lag: int, ends: Integers) -> Floats:
+def _persistence_error(panel: Panel, lag: int, ends: Ints) -> Floats:
     """(series, target) mean of ``|y(t) - y(t - lag)|`` over the first rows of each series."""
     change = np.full_like(panel.target.values, np.nan)
     change[lag:] = np.abs(panel.target.values[lag:] - panel.target.values[:-lag])
@@ -79,7 +77,7 @@ def _persistence_error(panel: Panel, lag: int, ends: Integers) -> Floats:
     return _mean_by_series(panel, change, ends)
 
 
-def _mean_by_series(panel: Panel, values: Floats, ends: Integers) -> Floats:
+def _mean_by_series(panel: Panel, values: Floats, ends: Ints) -> Floats:
     """(series, column) means of what is there in the first rows of each series; NaN of nothing."""
     series = panel.index.owner
     seen = panel.index.before(ends)

@@ -2,23 +2,20 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Floats, Ints
 from tsformer.panels import Panel
 from tsformer.panels.seasons import main_season
 
 __all__ = ["season_of", "seasonal_history", "seasonal_naive", "usable_season"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-
-def season_of(panel: Panel, season: int | None = None, *, ends: Integers | None = None) -> int:
+def season_of(panel: Panel, season: int | None = None, *, ends: Ints | None = None) -> int:
     """Steps in a season: as given, or the main one, found in the first ``ends`` rows if at all."""
     return main_season(panel, ends) if season is None else season
 
 
-def usable_season(panel: Panel, season: int | None = None, *, ends: Integers | None = None) -> int:
+def usable_season(panel: Panel, season: int | None = None, *, ends: Ints | None = None) -> int:
     """Steps in a season: as given, or the main one; 1 where the longest series has not two."""
     length = season_of(panel, season, ends=ends)
     return length if season is not None or 2 * length <= panel.index.lengths.max() else 1
@@ -41,8 +38,8 @@ def seasonal_history(panel: Panel, season: int) -> Floats:
 def seasonal_naive(
     panel: Panel,
     history: Floats,
-    series: Integers,
-    origins: Integers,
+    series: Ints,
+    origins: Ints,
     *,
     horizon: int,
     season: int,

@@ -3,8 +3,8 @@
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.models.scaling import WindowKind
 from tsformer.panels import Panel
 from tsformer.panels.scales import ScalesKind
@@ -46,10 +46,10 @@ def window_kind(scaling: ForecasterScaling) -> WindowKind:
 
 
 def scales_at(
-    places: NDArray[np.int64],
+    places: Ints,
     fitted: PanelScales,
     panel: Panel,
-    ends: NDArray[np.int64],
+    ends: Ints,
     kind: ScalesKind,
 ) -> PanelScales:
     """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far.

@@ -2,16 +2,14 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from tsformer.cures import warn
+from tsformer.arrays import Flags, Ints
+from tsformer.cures import Cure, warn
 from tsformer.errors import SeriesLeftOut, SeriesTooShort
 from tsformer.panels import Panel
 from tsformer.panels.index import shown
 
 __all__ = ["long_enough", "padded", "without_short"]
-
-Integers = NDArray[np.int64]
 
 
 def without_short(
@@ -54,15 +52,15 @@ def without_short(
     forgetful = panel.index.lengths < memory
     if forgetful.any() and how != "drop":
         raise SeriesTooShort(
-            _found(panel, forgetful, "what transforms look back at", memory)
-            + ' Take a shorter lag, or leave such series out: policy=Policy(short="drop").'
+            _found(panel, forgetful, "what transforms look back at", memory),
+            Cure("Take a shorter lag, or leave such series out", _DROP),
         )
     if how == "pad":
         return panel.pad(np.maximum(needed - panel.index.lengths, 0)), report
     if how == "drop" and not short.all():
         _warn_left_out(panel, short, needed, "left out", "; short_ lists them")
         return panel.select(~short), report
-    raise SeriesTooShort(_refusal(panel, short, f"context {context} + horizon {ahead}", needed))
+    raise _refusal(panel, short, f"context {context} + horizon {ahead}", needed)
 
 
 def long_enough(panel: Panel, context: int) -> Panel:
@@ -71,12 +69,12 @@ def long_enough(panel: Panel, context: int) -> Panel:
     if not short.any() or panel.policy.short != "drop":
         return panel
     if short.all():
-        raise SeriesTooShort(_refusal(panel, short, f"context {context}", context))
+        raise _refusal(panel, short, f"context {context}", context)
     _warn_left_out(panel, short, context, "not forecast")
     return panel.select(~short)
 
 
-def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
+def padded(panel: Panel, ends: Ints, context: int) -> tuple[Panel, int]:
     """The panel with so many masked rows before each series that every context fits.
 
     Parameters
@@ -107,17 +105,18 @@ def padded(panel: Panel, ends: Integers, context: int) -> tuple[Panel, int]:
     raise SeriesTooShort(
         f"{who} has {ends[first]} rows before the forecast, the context "
         f"needs {context} ({int(short.sum())} of {int((ends >= 0).sum())} series are too "
-        "short). Give more history, fit again with a shorter context, or"
-        ' policy=Policy(short="pad") or "drop".'
+        "short).",
+        Cure("Give more history, or fit again with a shorter context", {"context": ...}),
+        Cure("Or pad them", _PAD),
+        Cure("Or leave them out", _DROP),
     )
 
 
 _DONE = {"drop": "dropped", "pad": "padded"}
+_DROP, _PAD = {"policy__short": "drop"}, {"policy__short": "pad"}
 
 
-def _warn_left_out(
-    panel: Panel, short: NDArray[np.bool_], needed: int, done: str, more: str = ""
-) -> None:
+def _warn_left_out(panel: Panel, short: Flags, needed: int, done: str, more: str = "") -> None:
     warn(
         SeriesLeftOut(
             f"{int(short.sum())} of {panel.n_series} series have fewer than {needed} rows and are"
@@ -126,17 +125,18 @@ def _warn_left_out(
     )
 
 
-def _refusal(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
+def _refusal(panel: Panel, short: Flags, what: str, needed: int) -> SeriesTooShort:
     found = _found(panel, short, what, needed)
     if panel.n_series == 1:
-        return f"{found} Lower context or horizon, or give more rows."
-    return (
-        f"{found} Lower context or horizon, or leave such series out or pad them:"
-        ' policy=Policy(short="drop") or "pad".'
+        return SeriesTooShort(found, Cure("Lower context or horizon, or give more rows"))
+    return SeriesTooShort(
+        found,
+        Cure("Lower context or horizon, or leave such series out", _DROP),
+        Cure("Or pad them", _PAD),
     )
 
 
-def _found(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> str:
+def _found(panel: Panel, short: Flags, what: str, needed: int) -> str:
     rows = int(panel.index.lengths[int(np.argmax(short))])
     if panel.n_series == 1:
         return f"the series has {rows} rows; {what} need {needed}."
@@ -146,5 +146,5 @@ def _found(panel: Panel, short: NDArray[np.bool_], what: str, needed: int) -> st
     )
 
 
-def _name(panel: Panel, short: NDArray[np.bool_]) -> str:
+def _name(panel: Panel, short: Flags) -> str:
     return shown(panel.index.ids[int(np.argmax(short))])

@@ -1,9 +1,9 @@
 """How much better a forecaster is than seasonal persistence on the rows that validate it."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tsformer.cures import warn
+from tsformer.arrays import Ints
+from tsformer.cures import Cure, warn
 from tsformer.errors import NoSkill
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecasts import windows_of
@@ -14,13 +14,12 @@ from tsformer.windows import WindowIndex
 
 __all__ = ["skill", "warn_without_skill"]
 
-Integers = NDArray[np.int64]
 
 _ROUNDING = 1e-5
 """An error of so little of a series' deviation is what float32 leaves of a perfect forecast."""
 
 
-def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: Integers) -> float:
+def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: Ints) -> float:
     """One minus the ratio of its MASE to that of seasonal persistence on the same windows.
 
     Parameters
@@ -69,13 +68,18 @@ def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: 
     return 1 - own / naive
 
 
-def warn_without_skill(model: object, skill: float) -> None:
-    """Warn if seasonal persistence is better; a tie, or no validation (NaN), is no news."""
+def warn_without_skill(model: object, skill: float, *, seasonal: bool) -> None:
+    """Warn if persistence is better; a tie, or no validation (NaN), is no news."""
     if skill < 0:
         warn(
             NoSkill(
-                f"on the validation rows {model} is no better than seasonal persistence (skill"
-                f" {skill:.3f}): more history, a longer context or another model may help;"
-                " SeasonalNaive is the simpler choice"
+                f"on the validation rows {type(model).__name__} is no better than"
+                f" {'seasonal ' * seasonal}persistence (skill {skill:.3f}): more history, a"
+                " longer context or another model may help.",
+                Cure(
+                    "The simpler choice",
+                    code="SeasonalNaive(horizon=...)",
+                    option="--model seasonal-naive",
+                ),
             )
         )

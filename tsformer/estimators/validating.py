@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.errors import ParameterError
 from tsformer.panels import Panel
 from tsformer.reading import read_panel
@@ -21,7 +21,7 @@ def joined(data: Any, validation: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([data, validation], ignore_index=numbered)
 
 
-def rows_joined(validation: pd.DataFrame, panel: Panel) -> NDArray[np.int64]:
+def rows_joined(validation: pd.DataFrame, panel: Panel) -> Ints:
     """(series,) how many of the latest rows of a panel are those of the validation frame."""
     added = read_panel(validation, panel.schema, panel.policy, like=panel)
     rows = np.zeros(panel.n_series, dtype=np.int64)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import ParameterError
 from tsformer.estimators.mase import scaled_error
 from tsformer.heads import pinball_loss
@@ -24,9 +24,6 @@ __all__ = [
     "checked_metrics",
     "metric",
 ]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Observed(NamedTuple):
@@ -262,7 +259,7 @@ class Totals:
         return METRICS[name].value({kind: sums.sum() for kind, sums in self._folds.items()})
 
 
-def _counted(values: Floats, observed: NDArray[np.bool_]) -> Floats:
+def _counted(values: Floats, observed: Flags) -> Floats:
     return np.where(observed & ~np.isnan(values), values, 0.0)
 
 

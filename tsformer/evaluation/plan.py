@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError
 from tsformer.panels import Panel, Policy, Schema
@@ -17,8 +17,6 @@ from tsformer.reading.roles import resolve
 from tsformer.reading.tables import as_frame
 
 __all__ = ["Block", "Plan", "Skip", "Source", "make_plan", "named_split"]
-
-Ints = NDArray[np.int64]
 
 
 class Source:
@@ -113,7 +111,7 @@ class Plan:
         What can't be forecast whatever the model.
     validation
         Rows at the end of each fit to stop by; None leaves that to the forecaster.
-    says
+    description
         The plan in a few words.
     gap
         Rows between those to fit on and the first forecast.
@@ -123,7 +121,7 @@ class Plan:
     horizon: int
     cutoffs: pd.Index
     skips: list[Skip]
-    says: str
+    description: str
     validation: int | None = None
     gap: int = 0
 
@@ -207,7 +205,7 @@ def _rolling(panel: Panel, split: RollingOrigin, *, refit: bool) -> Plan:
         horizon=split.horizon,
         cutoffs=stamps.take([origin - 1 for _, origin in cuts]),
         skips=skips,
-        says=f"{split.folds} fold{'s' if split.folds > 1 else ''}, {fits}",
+        description=f"{split.folds} fold{'s' if split.folds > 1 else ''}, {fits}",
         gap=split.gap,
     )
 
@@ -238,7 +236,7 @@ def _holdout(panel: Panel, split: Holdout, *, horizon: int, step: int, lead: int
         horizon=horizon,
         cutoffs=panel.index.stamps[panel.index.stamps == last][:1],
         skips=[],
-        says=f"holdout of {split.test} rows, {every}",
+        description=f"holdout of {split.test} rows, {every}",
         validation=split.validation,
         gap=lead,
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecasts, windows_of
 from tsformer.evaluation.metrics import METRICS, Totals
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Backtest"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +36,7 @@ class Backtest:
     skipped
         One row for each fold and series that could not be forecast: ``fold, cutoff, series,
         windows, reason``.
-    says
+    description
         What was done, in a few words.
 
     Examples
@@ -67,7 +64,7 @@ class Backtest:
     windows: int
     baseline: str
     skipped: pd.DataFrame
-    says: str
+    description: str
     _panel: Panel
     _cutoffs: pd.Index
     _totals: dict[str, Totals]
@@ -78,7 +75,7 @@ class Backtest:
         """One line that says what was done."""
         left_out = int(self.skipped["windows"].sum())
         more = f" ({left_out:,} left out: see .skipped)" if left_out else ""
-        return f"Backtest: {self.says}{more}"
+        return f"Backtest: {self.description}{more}"
 
     def __repr__(self) -> str:
         table = self.summary().to_string(float_format=lambda value: f"{value:.4g}")
@@ -279,7 +276,7 @@ class Backtest:
         return stamps.to_period(period)
 
 
-def _picked(part: Forecasts, which: NDArray[np.bool_]) -> Forecasts:
+def _picked(part: Forecasts, which: Flags) -> Forecasts:
     return Forecasts(
         part.series[which], part.origin[which], part.point[which], part.quantiles[which]
     )

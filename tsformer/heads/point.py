@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
+from tsformer.cures import Cure
 from tsformer.errors import ParameterError
 from tsformer.heads.base import Head, counted, weighted_mean
 from tsformer.params import KW_ONLY, param, params
@@ -71,7 +72,8 @@ class Point(Head):
         """Always an error, unless no level is asked for."""
         if len(levels):
             raise ParameterError(
-                "a Point head has no quantiles: fit with head=Quantiles(), or predict without "
-                "quantiles"
+                "a Point head has no quantiles.",
+                Cure("Fit with another one", code="head=Quantiles()"),
+                Cure("Or ask for none", code="quantiles=None", option='--quantiles ""'),
             )
         return torch.empty((*raw.shape[:-1], 0), dtype=raw.dtype, device=raw.device)

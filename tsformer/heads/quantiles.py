@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from tsformer.cures import Cure
 from tsformer.errors import ParameterError
 from tsformer.heads.base import Head, counted, weighted_mean
 from tsformer.params import param, params
@@ -86,7 +87,16 @@ class Quantiles(Head):
         self, raw: Float[Tensor, "batch horizon target width"], levels: Sequence[float]
     ) -> Float[Tensor, "batch horizon target level"]:
         """Forecasts at these levels; each must be one of ``levels``."""
-        return raw.sort(dim=-1).values[..., [self._position(level) for level in levels]]
+        places = [_position(self.levels, level) for level in levels]
+        absent = [level for level, place in zip(levels, places, strict=True) if place is None]
+        if absent:
+            several = len(absent) > 1
+            raise ParameterError(
+                f"level{'s' * several} {', '.join(map(str, absent))} {'were' if several else 'was'}"
+                f" not trained: this forecast has {', '.join(map(str, self.levels))}.",
+                Cure("Fit with all of them", {"head__levels": sorted({*self.levels, *absent})}),
+            )
+        return raw.sort(dim=-1).values[..., places]
 
     def fit_spread(
         self, residuals: Float[Tensor, "window horizon target"]
@@ -95,11 +105,7 @@ class Quantiles(Head):
         found = residuals.nanquantile(residuals.new_tensor(self.levels), dim=0)
         return found.nan_to_num(nan=0.0).movedim(0, -1)
 
-    def _position(self, level: float) -> int:
-        for position, own in enumerate(self.levels):
-            if abs(own - level) < 1e-9:
-                return position
-        raise ParameterError(
-            f"level {level} was not trained: this forecast has {', '.join(map(str, self.levels))}. "
-            f"Fit with head=Quantiles(levels=(..., {level}, ...))."
-        )
+
+def _position(levels: Sequence[float], level: float) -> int | None:
+    near = (place for place, own in enumerate(levels) if abs(own - level) < 1e-9)
+    return next(near, None)

@@ -66,7 +66,7 @@ class Network(nn.Module, ABC):
             What the network's own batches will have been through.
         """
 
-    def recall(self, earlier: "Network") -> None:
+    def inherit(self, earlier: "Network") -> None:
         """Take over what a network of the same model has chosen on its validation windows.
 
         Called before ``prepare`` where a fit is repeated with those windows among the training

@@ -13,7 +13,7 @@ from tsformer.models.attentive import Attentive
 from tsformer.models.base import Supervision
 from tsformer.models.placement import PLACEMENTS
 from tsformer.models.skip import CarriesSkip
-from tsformer.models.tokens import Columns, key_mask, planned_columns, window_columns
+from tsformer.models.tokens import StepColumns, key_mask, known_columns, window_columns
 from tsformer.nn import (
     Dropout,
     KeyValueCache,
@@ -108,9 +108,9 @@ def running_statistics(
     """
     kept = values.masked_fill(~observed, 0).double()  # small differences of large sums
     number = observed.sum(-1).cumsum(-1)
-    share = number.clamp(min=1)
-    mean = kept.sum(-1).cumsum(-1) / share
-    scale = (kept.square().sum(-1).cumsum(-1) / share - mean.square()).clamp(min=0).sqrt()
+    count = number.clamp(min=1)
+    mean = kept.sum(-1).cumsum(-1) / count
+    scale = (kept.square().sum(-1).cumsum(-1) / count - mean.square()).clamp(min=0).sqrt()
     varied = scale > 1e-6 * (1 + mean.abs())
     scale = scale.masked_fill(~varied, 1)
     before = functional.pad(number > 0, (1, 0))[:, :-1]
@@ -139,13 +139,13 @@ class DecoderNetwork(CarriesSkip):
         self.count, self.ahead = -(-sizes.context // spec.patch), -(-sizes.horizon // spec.patch)
         self.d_model = spec.d_model
         self.embed_values = nn.Linear(2 * spec.patch + 2, spec.d_model)
-        planned = (*sizes.known_levels, *sizes.static_levels)
+        known = (*sizes.known_cardinalities, *sizes.static_cardinalities)
         self.embed_covariates = _embedding(
-            spec, sizes.past + sizes.known + sizes.static, (*sizes.past_levels, *planned)
+            spec, sizes.past + sizes.known + sizes.static, (*sizes.past_cardinalities, *known)
         )
-        has_plan = sizes.known or sizes.known_levels
-        self.embed_plan = (
-            _embedding(spec, sizes.known + sizes.static, planned) if has_plan else None
+        has_known = sizes.known or sizes.known_cardinalities
+        self.embed_known = (
+            _embedding(spec, sizes.known + sizes.static, known) if has_known else None
         )
         self.dropout = Dropout(spec.dropout)
         self.blocks = nn.ModuleList(
@@ -296,11 +296,11 @@ class DecoderNetwork(CarriesSkip):
         tokens = time.new_zeros(shape)
         if self.embed_covariates is not None:
             tokens = tokens + self._embed(self.embed_covariates, columns)[:, :-1]
-        if self.embed_plan is not None:
-            tokens = tokens + self._embed(self.embed_plan, planned_columns(batch))[:, 1:]
+        if self.embed_known is not None:
+            tokens = tokens + self._embed(self.embed_known, known_columns(batch))[:, 1:]
         return _Window(tokens, measured.any(-1)[:, :-1], time[:, :-1] / self.patch)
 
-    def _embed(self, embed: PatchEmbedding, columns: Columns) -> Tensor:
+    def _embed(self, embed: PatchEmbedding, columns: StepColumns) -> Tensor:
         values = columns.values.masked_fill(~columns.present, 0)
         parts = (self._whole(part) for part in (values, columns.present, columns.codes))
         embedded: Tensor = embed(*parts)[:, :-1]  # the last repeats the last step
@@ -322,8 +322,10 @@ class DecoderNetwork(CarriesSkip):
 
 
 def _embedding(
-    spec: DecoderTransformer, features: int, levels: tuple[int, ...]
+    spec: DecoderTransformer, features: int, cardinalities: tuple[int, ...]
 ) -> PatchEmbedding | None:
-    if not features and not levels:
+    if not features and not cardinalities:
         return None
-    return PatchEmbedding(features, spec.d_model, levels, patch=spec.patch, stride=spec.patch)
+    return PatchEmbedding(
+        features, spec.d_model, cardinalities, patch=spec.patch, stride=spec.patch
+    )

@@ -70,14 +70,14 @@ class InvertedNetwork(SkipNetwork):
         self.head, self.sizes = head, sizes
         self.embed_target = StepEmbedding(sizes.context, spec.d_model)
         self.embed_past = CourseEmbedding(
-            sizes.context, sizes.past, sizes.past_levels, spec.d_model
+            sizes.context, sizes.past, sizes.past_cardinalities, spec.d_model
         )
         self.embed_known = CourseEmbedding(
-            sizes.steps, sizes.known, sizes.known_levels, spec.d_model
+            sizes.steps, sizes.known, sizes.known_cardinalities, spec.d_model
         )
         self.embed_static = (
-            StepEmbedding(sizes.static, spec.d_model, sizes.static_levels)
-            if sizes.static or sizes.static_levels
+            StepEmbedding(sizes.static, spec.d_model, sizes.static_cardinalities)
+            if sizes.static or sizes.static_cardinalities
             else None
         )
         self.dropout = Dropout(spec.dropout)
@@ -126,17 +126,21 @@ class CourseEmbedding(nn.Module):
         Length of a course.
     features
         Number of numeric columns; may be 0.
-    levels
+    cardinalities
         For each column of codes, the number of its codes, "unknown" included.
     d_model
         Width of a token.
     """
 
-    def __init__(self, steps: int, features: int, levels: Sequence[int], d_model: int) -> None:
+    def __init__(
+        self, steps: int, features: int, cardinalities: Sequence[int], d_model: int
+    ) -> None:
         super().__init__()
         self.d_model = d_model
-        variables = features + len(levels)
-        self.tables = nn.ModuleList(nn.Embedding(count, 1, padding_idx=0) for count in levels)
+        variables = features + len(cardinalities)
+        self.tables = nn.ModuleList(
+            nn.Embedding(count, 1, padding_idx=0) for count in cardinalities
+        )
         self.course = StepEmbedding(steps, d_model) if variables else None
         self.names = nn.Parameter(0.02 * torch.randn(variables, d_model)) if variables else None
 

@@ -15,7 +15,7 @@ from tsformer.models.base import Architecture, Network
 from tsformer.models.residuals import held_out_residuals
 from tsformer.models.scaling import Normaliser
 from tsformer.models.skip import Covariates
-from tsformer.nn import LinearSkip, Look, from_mean, last_observed
+from tsformer.nn import FeatureMap, LinearSkip, from_mean, last_observed
 from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
 
@@ -60,7 +60,7 @@ def moving_average(
 
 @dataclass(frozen=True)
 class Decomposed:
-    """A look that splits what another one sees into its trend and the remainder.
+    """A feature map that splits what another one sees into its trend and the remainder.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Decomposed:
     tensor([-2.,  0.,  1.,  1., -1.,  0.,  2., -1.])
     """
 
-    look: Look
+    feature_map: FeatureMap
     kernel: int
 
     def __call__(
@@ -78,8 +78,8 @@ class Decomposed:
         past: Float[Tensor, "batch context target"],
         observed: Bool[Tensor, "batch context target"],
     ) -> tuple[Float[Tensor, "batch feature target"], Float[Tensor, "batch 1 target"]]:
-        """Trend above remainder, and the level of the other look."""
-        steps, level = self.look(past, observed)
+        """Trend above remainder, and the level of the other map."""
+        steps, level = self.feature_map(past, observed)
         trend = moving_average(steps, self.kernel)
         return torch.cat([trend, steps - trend], dim=1), level
 
@@ -173,7 +173,7 @@ class LinearNetwork(Network):
         self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
         """Fit the ridge on ``train``, its strength on ``validation``, the offsets on both."""
-        self.skip.fit_ridge(train, validation, beside=self.covariates)
+        self.skip.fit_ridge(train, validation, covariates=self.covariates)
         # residuals of windows that were fitted on are too small: those recalled are better
         judged = self.skip.ratio is None or any(len(batch.origin) for batch in validation)
         if judged and self.head.has_spread:
@@ -181,33 +181,33 @@ class LinearNetwork(Network):
             if len(errors):
                 self.offset.copy_(self.head.fit_spread(errors))
 
-    def recall(self, earlier: Network) -> None:
+    def inherit(self, earlier: Network) -> None:
         """Take over its penalty and its offsets."""
         if isinstance(earlier, LinearNetwork):
-            self.skip.ratio, self.skip.alone = earlier.skip.ratio, earlier.skip.alone
+            self.skip.inherit(earlier.skip)
             self.offset.copy_(earlier.offset)
 
     def _point(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
-        covered = self.skip.beside_weight is not None
-        beside = self.covariates(batch) / batch.scale if covered else None
-        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
+        covered = self.skip.covariate_weight is not None
+        covariates = self.covariates(batch) / batch.scale if covered else None
+        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, covariates)
         return forecast
 
     def _errors(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
         return batch.future_target - self._point(batch)
 
 
-def _regression(spec: Linear, sizes: Sizes, beside: int) -> LinearSkip:
-    look: Look = from_mean if spec.centre == "mean" else from_last
+def _regression(spec: Linear, sizes: Sizes, covariates: int) -> LinearSkip:
+    feature_map: FeatureMap = from_mean if spec.centre == "mean" else from_last
     if spec.decomposition is None:
         features = None
     else:
-        look, features = Decomposed(look, spec.decomposition), 2 * sizes.context
+        feature_map, features = Decomposed(feature_map, spec.decomposition), 2 * sizes.context
     return LinearSkip(
         sizes.context,
         sizes.horizon,
-        look=look,
+        feature_map=feature_map,
         features=features,
-        beside=beside,
+        covariates=covariates,
         targets=sizes.target,
     )

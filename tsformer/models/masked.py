@@ -89,10 +89,12 @@ class MaskedNetwork(SkipNetwork):
         self.embed_values = nn.Linear(2 * spec.patch, spec.d_model)
         self.hidden = nn.Parameter(torch.empty(spec.d_model).normal_(std=0.02))
         covariates = sizes.past + sizes.known + sizes.static
-        levels = (*sizes.past_levels, *sizes.known_levels, *sizes.static_levels)
+        cardinalities = sizes.cardinalities
         self.embed_covariates = (
-            PatchEmbedding(covariates, spec.d_model, levels, patch=spec.patch, stride=spec.patch)
-            if covariates or levels
+            PatchEmbedding(
+                covariates, spec.d_model, cardinalities, patch=spec.patch, stride=spec.patch
+            )
+            if covariates or cardinalities
             else None
         )
         self.dropout = Dropout(spec.dropout)
@@ -116,7 +118,7 @@ class MaskedNetwork(SkipNetwork):
             self.skip.fit_ridge(
                 _Remainders(self, train, normaliser),
                 _Remainders(self, validation, normaliser),
-                beside=self.covariates,
+                covariates=self.covariates,
             )
             self.fit_offset(train, validation, normaliser)
             self.train(trained)
@@ -192,7 +194,7 @@ class MaskedNetwork(SkipNetwork):
         measured = self._whole(present[..., :past]).any(-1).unflatten(1, (-1, self.patch)).any(-1)
         if self.embed_covariates is None:
             return values.new_zeros(*hide.shape, 1), measured
-        categories = len(self.sizes.past_levels)
+        categories = len(self.sizes.past_cardinalities)
         codes = columns.codes
         codes = torch.cat([codes[..., :categories] * shown, codes[..., categories:]], dim=-1)
         parts = (values.masked_fill(~present, 0), present, codes)
@@ -211,9 +213,9 @@ class MaskedNetwork(SkipNetwork):
 
 
 def hidden_patches(
-    rows: int, count: int, share: float, generator: torch.Generator | None = None
+    rows: int, count: int, ratio: float, generator: torch.Generator | None = None
 ) -> Bool[Tensor, "batch count"]:
-    """Draw which patches to hide: about ``share`` of each window, at least one and never all.
+    """Draw which patches to hide: about ``ratio`` of each window, at least one and never all.
 
     In every other window, by chance, they are the last ones, as in a forecast; in the others they
     lie anywhere.
@@ -224,7 +226,7 @@ def hidden_patches(
     >>> hide.sum(1).unique(), hide[:, -4:].all(1).sum() > 30
     (tensor([4]), tensor(True))
     """
-    number = min(max(1, round(share * count)), max(1, count - 1))
+    number = min(max(1, round(ratio * count)), max(1, count - 1))
     lots = torch.rand(rows, count, generator=generator)
     last = torch.rand(rows, 1, generator=generator) < 0.5
     places = torch.arange(count, dtype=lots.dtype).expand(rows, -1)
@@ -242,16 +244,16 @@ class Rebuilding(Network):
     ----------
     network
         What is trained.
-    share
+    ratio
         Share of the patches hidden.
     normaliser
         What normalises by the visible.
     """
 
-    def __init__(self, network: MaskedNetwork, share: float, normaliser: Normaliser) -> None:
+    def __init__(self, network: MaskedNetwork, ratio: float, normaliser: Normaliser) -> None:
         super().__init__()
         self.network, self.head = network, network.head
-        self.share, self.normaliser = share, normaliser
+        self.ratio, self.normaliser = ratio, normaliser
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """The forecast of the network."""
@@ -263,7 +265,7 @@ class Rebuilding(Network):
         network = self.network
         values = torch.cat([batch.past_target, batch.future_target], dim=1)
         observed = torch.cat([batch.past_observed, batch.future_observed], dim=1)
-        hide = hidden_patches(len(values), network.count, self.share, generator)
+        hide = hidden_patches(len(values), network.count, self.ratio, generator)
         hide = hide.to(values.device)
         visible = observed & ~network.hidden_steps(hide)
         location, scale = self.normaliser.statistics(values, visible)

@@ -13,7 +13,7 @@ from tsformer.models.tokens import (
     TokenEmbedding,
     covariate_columns,
     key_mask,
-    planned_columns,
+    known_columns,
 )
 from tsformer.nn import (
     Dropout,
@@ -110,11 +110,11 @@ class PatchNetwork(SkipNetwork):
         self.patch, self.stride = spec.patch, spec.stride
         self.members = sizes.target if spec.channels == "joint" else 1
         covariates = sizes.past + sizes.known + sizes.static
-        levels = (*sizes.past_levels, *sizes.known_levels, *sizes.static_levels)
+        cardinalities = sizes.cardinalities
         self.embed_target = self._embedding(self.members, spec.d_model)
-        has_covariates = covariates or levels
+        has_covariates = covariates or cardinalities
         self.embed_covariates = (
-            self._embedding(covariates, spec.d_model, levels) if has_covariates else None
+            self._embedding(covariates, spec.d_model, cardinalities) if has_covariates else None
         )
         count = patch_count(sizes.context, patch=spec.patch, stride=spec.stride)
         self.places = (
@@ -126,17 +126,21 @@ class PatchNetwork(SkipNetwork):
         self.encoder = _encoder(spec)
         numbers = self.members * head.width
         self.output = nn.Linear(count * spec.d_model, sizes.horizon * numbers)
-        planned = sizes.known or sizes.known_levels
-        self.plan = PlanOutput(sizes, spec.d_model, numbers, spec.dropout) if planned else None
-        outputs = [self.output] if self.plan is None else [self.output, self.plan.output]
+        known = sizes.known or sizes.known_cardinalities
+        self.known_output = (
+            KnownOutput(sizes, spec.d_model, numbers, spec.dropout) if known else None
+        )
+        outputs = (
+            [self.output] if self.known_output is None else [self.output, self.known_output.output]
+        )
         self.carry_skip(sizes, *outputs, wanted=spec.skip)
 
     def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """All steps of the horizon in one pass."""
         memory = self.encode(batch)
         raw: Tensor = self.output(memory.flatten(2)).unflatten(-1, (self.sizes.horizon, -1))
-        if self.plan is not None:
-            raw = raw + self.plan(batch, memory.mean(2))
+        if self.known_output is not None:
+            raw = raw + self.known_output(batch, memory.mean(2))
         # (batch, group, horizon, member x width): groups and their members are the targets
         raw = raw.unflatten(-1, (self.members, self.head.width)).movedim(1, 2).flatten(2, 3)
         return raw
@@ -169,9 +173,11 @@ class PatchNetwork(SkipNetwork):
         return shared + covariates
 
     def _embedding(
-        self, features: int, d_model: int, levels: tuple[int, ...] = ()
+        self, features: int, d_model: int, cardinalities: tuple[int, ...] = ()
     ) -> PatchEmbedding:
-        return PatchEmbedding(features, d_model, levels, patch=self.patch, stride=self.stride)
+        return PatchEmbedding(
+            features, d_model, cardinalities, patch=self.patch, stride=self.stride
+        )
 
     def _cut(self, steps: Tensor) -> Tensor:
         return cut_patches(steps, patch=self.patch, stride=self.stride)
@@ -182,7 +188,7 @@ class PatchNetwork(SkipNetwork):
         return grouped
 
 
-class PlanOutput(nn.Module):
+class KnownOutput(nn.Module):
     """What the plan of a step adds to its forecast, seen with what the context is like."""
 
     def __init__(self, sizes: Sizes, d_model: int, numbers: int, dropout: float) -> None:
@@ -198,7 +204,7 @@ class PlanOutput(nn.Module):
         self, batch: Batch, summary: Float[Tensor, "batch group d_model"]
     ) -> Float[Tensor, "batch group horizon number"]:
         """Numbers to add, for each group and step of the horizon."""
-        steps = self.embed(planned_columns(batch).part(self.context))
+        steps = self.embed(known_columns(batch).part(self.context))
         mixed = self.activation(steps.unsqueeze(1) + summary.unsqueeze(2))
         numbers: Tensor = self.output(mixed)
         return numbers

@@ -12,7 +12,7 @@ from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import (
     TokenEmbedding,
     hidden_steps,
-    planned_columns,
+    known_columns,
     window_columns,
 )
 from tsformer.nn import Dropout, NoPositions, full_attention
@@ -125,7 +125,7 @@ class RecurrentNetwork(SkipNetwork):
             dropout=spec.dropout,
             positions=NoPositions(),  # reading in order is knowing it
         )
-        self.embed_plan = TokenEmbedding(
+        self.embed_known = TokenEmbedding(
             sizes, spec.hidden, kernel=1, dropout=spec.dropout, past=False, target=False
         )
         self.encoder, self.decoder = _layers(spec), _layers(spec)
@@ -153,7 +153,7 @@ class RecurrentNetwork(SkipNetwork):
         self, batch: Batch, memory: Float[Tensor, "batch context hidden"], state: State
     ) -> Float[Tensor, "batch horizon hidden"]:
         """The state for every step of the horizon; without attention memory is not read."""
-        steps = self.embed_plan(planned_columns(batch).part(self.sizes.context))
+        steps = self.embed_known(known_columns(batch).part(self.sizes.context))
         decoded: Tensor = self.decoder(steps, state)[0]
         if self.mix is not None:
             seen = dot_attention(decoded, memory, hidden_steps(batch))

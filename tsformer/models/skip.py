@@ -47,27 +47,27 @@ class Covariates:
     @property
     def number(self) -> int:
         """How many numbers each target has weights for; 0 without covariates."""
-        return self.sizes.horizon * self._planned + self._reach * (self._planned + self.sizes.past)
+        return self.sizes.horizon * self._known + self._steps * (self._known + self.sizes.past)
 
     @property
-    def _planned(self) -> int:
+    def _known(self) -> int:
         sizes = self.sizes
-        planned = sizes.known - sizes.calendar - sizes.lagged
-        return planned if sizes.horizon * planned * sizes.target <= _MOST else 0
+        known = sizes.known - sizes.calendar - sizes.lagged
+        return known if sizes.horizon * known * sizes.target <= _MOST else 0
 
     @property
-    def _reach(self) -> int:
+    def _steps(self) -> int:
         """Steps of the context that are looked at."""
-        columns = self._planned + self.sizes.past
+        columns = self._known + self.sizes.past
         if not columns:
             return 0
-        room = _MOST // self.sizes.target - self.sizes.horizon * self._planned
-        return min(self.sizes.context, self.sizes.horizon, room // columns)
+        left = _MOST // self.sizes.target - self.sizes.horizon * self._known
+        return min(self.sizes.context, self.sizes.horizon, left // columns)
 
     def __call__(self, batch: Batch) -> Float[Tensor, "batch number target"]:
         """The numbers, in the units of the panel; divide by ``scale`` beside normalised targets."""
-        context, begin = self.sizes.context, self.sizes.context - self._reach
-        known = slice(self.sizes.calendar, self.sizes.calendar + self._planned)
+        context, begin = self.sizes.context, self.sizes.context - self._steps
+        known = slice(self.sizes.calendar, self.sizes.calendar + self._known)
         parts = [
             _centred(values, present, context)[:, begin:].flatten(1)
             for values, present in (
@@ -127,7 +127,7 @@ class CarriesSkip(Network):
             self.skip = TrainedSkip(
                 sizes.context,
                 sizes.horizon,
-                beside=self.covariates.number,
+                covariates=self.covariates.number,
                 targets=sizes.target,
             )
         if wanted and self.head.has_spread:
@@ -152,8 +152,8 @@ class CarriesSkip(Network):
         if self.skip is None:
             return torch.zeros_like(batch.future_target)
         # divided by the deviation of the window, as what is forecast of the target is
-        beside = self.covariates(batch) / batch.scale if self.covariates.number else None
-        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, beside)
+        covariates = self.covariates(batch) / batch.scale if self.covariates.number else None
+        forecast: Tensor = self.skip(batch.past_target, batch.past_observed, covariates)
         return forecast
 
     def skip_errors(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
@@ -165,7 +165,7 @@ class CarriesSkip(Network):
     ) -> None:
         """Fit the linear skip, and the offset to its errors."""
         if self.skip is not None:
-            self.skip.fit_ridge(train, validation, beside=self.covariates)
+            self.skip.fit_ridge(train, validation, covariates=self.covariates)
             self.fit_offset(train, validation, normaliser)
 
     @torch.no_grad()
@@ -176,17 +176,17 @@ class CarriesSkip(Network):
         silent = not any(bool(output.weight.any()) for output in self._outputs)
         if self.offset is None or not silent:
             return
-        # errors on fitted windows alone are too small: an offset that is recalled is better
+        # errors on fitted windows alone are too small: one that is inherited is better
         if self.offset.any() and not any(len(batch.origin) for batch in validation):
             return
         errors = held_out_residuals(self.skip_errors, train, validation, normaliser)
         if len(errors):
             self.offset.copy_(self.head.fit_spread(errors))
 
-    def recall(self, earlier: Network) -> None:
+    def inherit(self, earlier: Network) -> None:
         """Take over the penalty of its skip, and its offset."""
         if isinstance(earlier, CarriesSkip) and self.skip is not None and earlier.skip is not None:
-            self.skip.ratio, self.skip.alone = earlier.skip.ratio, earlier.skip.alone
+            self.skip.inherit(earlier.skip)
             if self.offset is not None and earlier.offset is not None:
                 self.offset.data.copy_(earlier.offset)
 

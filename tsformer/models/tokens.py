@@ -10,17 +10,17 @@ from tsformer.nn import Dropout, SinusoidalPositions, StepEmbedding
 from tsformer.windows import Batch, Sizes
 
 __all__ = [
-    "Columns",
+    "StepColumns",
     "TokenEmbedding",
     "covariate_columns",
     "hidden_steps",
     "key_mask",
-    "planned_columns",
+    "known_columns",
     "window_columns",
 ]
 
 
-class Columns(NamedTuple):
+class StepColumns(NamedTuple):
     """The columns of some steps, side by side: (batch, time, column) each, and (batch, time)."""
 
     values: Tensor
@@ -28,17 +28,17 @@ class Columns(NamedTuple):
     codes: Tensor
     time: Tensor
 
-    def part(self, begin: int, end: int | None = None) -> "Columns":
+    def part(self, begin: int, end: int | None = None) -> "StepColumns":
         """Only these steps."""
-        return Columns(*(field[:, begin:end] for field in self))
+        return StepColumns(*(field[:, begin:end] for field in self))
 
 
-def planned_columns(batch: Batch) -> Columns:
+def known_columns(batch: Batch) -> StepColumns:
     """What is known of all steps in advance: known covariates and statics, over the window."""
     steps = batch.time.shape[1]
     static = batch.static.unsqueeze(1).expand(-1, steps, -1)
     static_codes = batch.static_codes.unsqueeze(1).expand(-1, steps, -1)
-    return Columns(
+    return StepColumns(
         values=torch.cat([batch.known, static], dim=-1),
         present=torch.cat([batch.known_present, torch.ones_like(static, dtype=torch.bool)], -1),
         codes=torch.cat([batch.known_codes, static_codes], dim=-1),
@@ -46,21 +46,21 @@ def planned_columns(batch: Batch) -> Columns:
     )
 
 
-def window_columns(batch: Batch) -> Columns:
+def window_columns(batch: Batch) -> StepColumns:
     """All columns over the window; target and past covariates are absent after the origin."""
     horizon = batch.time.shape[1] - batch.past_target.shape[1]
-    planned = planned_columns(batch)
+    known = known_columns(batch)
     past = torch.cat([batch.past_target, batch.past], dim=-1)
     present = torch.cat([batch.past_observed, batch.past_present], dim=-1)
-    return Columns(
-        values=torch.cat([_padded(past, horizon), planned.values], dim=-1),
-        present=torch.cat([_padded(present, horizon), planned.present], dim=-1),
-        codes=torch.cat([_padded(batch.past_codes, horizon), planned.codes], dim=-1),
+    return StepColumns(
+        values=torch.cat([_padded(past, horizon), known.values], dim=-1),
+        present=torch.cat([_padded(present, horizon), known.present], dim=-1),
+        codes=torch.cat([_padded(batch.past_codes, horizon), known.codes], dim=-1),
         time=batch.time,
     )
 
 
-def covariate_columns(batch: Batch) -> Columns:
+def covariate_columns(batch: Batch) -> StepColumns:
     """All columns over the context but the targets."""
     context, target = batch.past_target.shape[1:]
     columns = window_columns(batch).part(0, context)
@@ -93,9 +93,9 @@ class TokenEmbedding(nn.Module):
         See ``StepEmbedding``; dropout comes after the positions.
     past
         Whether the columns hold past covariates (``window_columns``) or not
-        (``planned_columns`` behind the targets).
+        (``known_columns`` behind the targets).
     target
-        Whether they hold the targets; without either they are ``planned_columns``.
+        Whether they hold the targets; without either they are ``known_columns``.
     positions
         The position part; None is a fresh ``SinusoidalPositions``.
     """
@@ -114,12 +114,14 @@ class TokenEmbedding(nn.Module):
         super().__init__()
         before = (sizes.target if target else 0) + (sizes.past if past else 0)
         features = before + sizes.known + sizes.static
-        levels = (*(sizes.past_levels if past else ()), *sizes.known_levels, *sizes.static_levels)
-        self.embed = StepEmbedding(features, d_model, levels, kernel=kernel)
+        cardinalities = sizes.cardinalities
+        if not past:
+            cardinalities = cardinalities[len(sizes.past_cardinalities) :]
+        self.embed = StepEmbedding(features, d_model, cardinalities, kernel=kernel)
         self.positions = SinusoidalPositions() if positions is None else positions
         self.dropout = Dropout(dropout)
 
-    def forward(self, columns: Columns) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, columns: StepColumns) -> Float[Tensor, "batch time d_model"]:
         """One token a step; what is not present may hold anything."""
         values = columns.values.masked_fill(~columns.present, 0)
         embedded = self.embed(values, columns.present, columns.codes)

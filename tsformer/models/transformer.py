@@ -13,10 +13,10 @@ from tsformer.models.base import Supervision
 from tsformer.models.placement import PLACEMENTS, Positions
 from tsformer.models.skip import CarriesSkip
 from tsformer.models.tokens import (
-    Columns,
+    StepColumns,
     TokenEmbedding,
     hidden_steps,
-    planned_columns,
+    known_columns,
     window_columns,
 )
 from tsformer.nn import Decoder, DecoderCache, Encoder
@@ -133,7 +133,7 @@ class TransformerNetwork(CarriesSkip):
 
     def decode(
         self,
-        columns: Columns,
+        columns: StepColumns,
         memory: Memory,
         *,
         last: int | None = None,
@@ -193,7 +193,7 @@ class AutoregressiveTransformer(TransformerNetwork):
         target = torch.cat([batch.past_target, batch.future_target], dim=1)
         observed = torch.cat([batch.past_observed, batch.future_observed], dim=1)
         first = self.sizes.context - self.start
-        columns = _shifted(planned_columns(batch), target, observed).part(first)
+        columns = _shifted(known_columns(batch), target, observed).part(first)
         decoded = self.decode(columns, self.encode(batch), last=self.sizes.horizon)
         raw = self.read(decoded, self.baseline(batch))
         weight = batch.future_observed * batch.weight[:, None, None]
@@ -204,12 +204,12 @@ class AutoregressiveTransformer(TransformerNetwork):
         memory = self.encode(batch)
         baseline = self.baseline(batch)
         context, horizon = self.sizes.context, self.sizes.horizon
-        planned, caches = planned_columns(batch), self.decoder.new_caches()
+        known, caches = known_columns(batch), self.decoder.new_caches()
         target, observed = batch.past_target, batch.past_observed
         first, parts = context - self.start, []
         for step in range(horizon):
             stop = context + step + 1
-            columns = _shifted(planned.part(0, stop), target, observed).part(first)
+            columns = _shifted(known.part(0, stop), target, observed).part(first)
             decoded = self.decode(columns, memory, caches=caches)
             now = slice(step, step + 1)
             raw = self.read(decoded[:, -1:], baseline[:, now], steps=now)
@@ -220,14 +220,14 @@ class AutoregressiveTransformer(TransformerNetwork):
         return torch.cat(parts, dim=1)
 
 
-def _shifted(planned: Columns, target: Tensor, observed: Tensor) -> Columns:
+def _shifted(known: StepColumns, target: Tensor, observed: Tensor) -> StepColumns:
     """Put beside each step's plan the target of the step before; the first has none."""
-    steps = planned.time.shape[1]
+    steps = known.time.shape[1]
     before = torch.cat([torch.zeros_like(target[:, :1]), target], dim=1)[:, :steps]
     seen = torch.cat([torch.zeros_like(observed[:, :1]), observed], dim=1)[:, :steps]
-    return Columns(
-        values=torch.cat([before, planned.values], dim=-1),
-        present=torch.cat([seen, planned.present], dim=-1),
-        codes=planned.codes,
-        time=planned.time,
+    return StepColumns(
+        values=torch.cat([before, known.values], dim=-1),
+        present=torch.cat([seen, known.present], dim=-1),
+        codes=known.codes,
+        time=known.time,
     )

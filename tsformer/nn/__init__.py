@@ -32,7 +32,7 @@ from tsformer.nn.recorded import recorded_weights
 from tsformer.nn.relative import RelativeBias, RotaryPositions, distance_bucket, rotary
 from tsformer.nn.sampling import Sampling, logarithmic_count, random_sample, spread_sample
 from tsformer.nn.scaling import last_observed, observed_deviation, observed_mean
-from tsformer.nn.skip import Batches, Beside, LinearSkip, Look, Windows, from_mean
+from tsformer.nn.skip import Batches, CovariateMap, FeatureMap, LinearSkip, Windows, from_mean
 from tsformer.nn.stacks import Decoder, Encoder
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
     "EXACT_BELOW",
     "Attend",
     "Batches",
-    "Beside",
+    "CovariateMap",
     "Decoder",
     "DecoderBlock",
     "DecoderCache",
@@ -48,12 +48,12 @@ __all__ = [
     "Dropout",
     "Encoder",
     "EncoderBlock",
+    "FeatureMap",
     "FeedForward",
     "FullAttention",
     "KeyValueCache",
     "LearnedPositions",
     "LinearSkip",
-    "Look",
     "MultiHeadAttention",
     "NoPositions",
     "Norm",

@@ -1,7 +1,7 @@
 """Scaled dot-product attention: its answers, and its weights for those who ask.
 
 An *attend part* is a module without parameters, called as ``attend(q, k, v, *, key_mask=None,
-query_mask=None, causal=False, bias=None, gain=None)`` on tensors of shape
+query_mask=None, causal=False, bias=None, multiplier=None)`` on tensors of shape
 ``(batch, head, time, dim)``. `FullAttention` here and `tsformer.nn.probsparse.ProbSparse` are two
 of them; `tsformer.nn.multi_head.MultiHeadAttention` takes any.
 
@@ -35,7 +35,7 @@ class Attend(Protocol):
         query_mask: Tensor | None = None,
         causal: bool = False,
         bias: Tensor | None = None,
-        gain: Tensor | None = None,
+        multiplier: Tensor | None = None,
     ) -> Tensor:
         """Return one row of values for every query."""
 
@@ -49,15 +49,16 @@ def full_attention(
     causal: bool = False,
     dropout: float = 0.0,
     bias: Float[Tensor, "#batch #head #query #key"] | None = None,
-    gain: Float[Tensor, "#batch #head #query #key"] | None = None,
+    multiplier: Float[Tensor, "#batch #head #query #key"] | None = None,
 ) -> Float[Tensor, "batch head query value"]:
     """Softmax attention of every query over every visible key.
 
-    ``softmax(gain * (q @ k.T / sqrt(dim)) + bias) @ v``, equation 1 of [1]_ where there is neither
-    gain nor bias. All but ``gain`` goes through the fused kernels of torch, which never hold the
-    scores of all queries at once; a causal mask is spelt out only beside ``mask`` or ``bias``, or
-    where there are fewer queries than keys. On a CPU, bfloat16 goes through them in float32, or
-    through `tsformer.nn.kernels.short_attention` where the sequences are short.
+    ``softmax(multiplier * (q @ k.T / sqrt(dim)) + bias) @ v``, equation 1 of [1]_ where there is
+    neither multiplier nor bias. All but ``multiplier`` goes through the fused kernels of torch,
+    which never hold the scores of all queries at once; a causal mask is spelt out only beside
+    ``mask`` or ``bias``, or where there are fewer queries than keys. On a CPU, bfloat16 goes
+    through them in float32, or through `tsformer.nn.kernels.short_attention` where the sequences
+    are short.
 
     Parameters
     ----------
@@ -71,9 +72,9 @@ def full_attention(
         key, so that new queries against cached keys are placed right.
     dropout
         The share of attention weights that is dropped; the caller passes 0 in evaluation.
-    bias, gain
+    bias, multiplier
         Added to, and multiplied into, the scaled scores. Learned ones make the kernels fall back
-        to explicit scores, and ``gain`` always does: memory then grows as query times key.
+        to explicit scores, and ``multiplier`` always does: memory then grows as query times key.
 
     Examples
     --------
@@ -84,8 +85,10 @@ def full_attention(
     >>> full_attention(q, q, v, causal=True).flatten()
     tensor([2., 3., 5.])
     """
-    if gain is not None:
-        weights = attention_weights(q, k, mask=mask, causal=causal, bias=bias, gain=gain)
+    if multiplier is not None:
+        weights = attention_weights(
+            q, k, mask=mask, causal=causal, bias=bias, multiplier=multiplier
+        )
         return functional.dropout(weights, dropout) @ v
     if mask is None and bias is None and (not causal or q.shape[-2] == k.shape[-2]):
         return fused_attention(q, k, v, dropout=dropout, causal=causal)
@@ -107,7 +110,7 @@ def attention_weights(
     mask: Bool[Tensor, "#batch #head #query #key"] | None = None,
     causal: bool = False,
     bias: Float[Tensor, "#batch #head #query #key"] | None = None,
-    gain: Float[Tensor, "#batch #head #query #key"] | None = None,
+    multiplier: Float[Tensor, "#batch #head #query #key"] | None = None,
 ) -> Float[Tensor, "batch head query key"]:
     """Return how much of each key every query takes: what `full_attention` multiplies values with.
 
@@ -115,7 +118,7 @@ def attention_weights(
 
     Parameters
     ----------
-    q, k, mask, causal, bias, gain
+    q, k, mask, causal, bias, multiplier
         As in `full_attention`. A query that sees no key has weights of 0, every other one weights
         that sum to 1.
 
@@ -126,8 +129,8 @@ def attention_weights(
               [0.5000, 0.5000]]]])
     """
     scores = (q * q.shape[-1] ** -0.5) @ k.mT
-    if gain is not None:
-        scores = scores * gain
+    if multiplier is not None:
+        scores = scores * multiplier
     if bias is not None:
         scores = scores + bias
     wide = torch.promote_types(q.dtype, torch.float32)
@@ -188,11 +191,11 @@ class FullAttention(nn.Module):
         query_mask: Bool[Tensor, "batch query"] | None = None,
         causal: bool = False,
         bias: Float[Tensor, "#batch #head #query #key"] | None = None,
-        gain: Float[Tensor, "#batch #head #query #key"] | None = None,
+        multiplier: Float[Tensor, "#batch #head #query #key"] | None = None,
     ) -> Float[Tensor, "batch head query value"]:
         """Return `full_attention`; rows do not compete, so ``query_mask`` changes nothing."""
         mask = None if key_mask is None else key_mask[:, None, None, :]
         dropout = self.dropout if self.training else 0.0
         return full_attention(
-            q, k, v, mask=mask, causal=causal, dropout=dropout, bias=bias, gain=gain
+            q, k, v, mask=mask, causal=causal, dropout=dropout, bias=bias, multiplier=multiplier
         )

@@ -58,13 +58,13 @@ class Dropout(nn.Module):
 
     Parameters
     ----------
-    share
+    p
         The share dropped, in [0, 1).
 
     Raises
     ------
     ParameterError
-        If ``share`` is out of range.
+        If ``p`` is out of range.
 
     References
     ----------
@@ -80,24 +80,24 @@ class Dropout(nn.Module):
     True
     """
 
-    def __init__(self, share: float = 0.0) -> None:
+    def __init__(self, p: float = 0.0) -> None:
         super().__init__()
-        if not 0 <= share < 1:
-            raise ParameterError(f"share={share} of dropout must lie in [0, 1)")
-        self.share = share
+        if not 0 <= p < 1:
+            raise ParameterError(f"p={p} of dropout must lie in [0, 1)")
+        self.p = p
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Return a tensor of the same shape."""
-        if not self.training or self.share == 0:
+        if not self.training or self.p == 0:
             return x
         # a compiler draws masks inside of its kernels, and cannot follow ours into bytes
         if x.device.type != "cpu" or torch.compiler.is_compiling():
-            return functional.dropout(x, self.share)
-        level = min(max(1, round(self.share * _LEVELS)), _LEVELS - 1)
+            return functional.dropout(x, self.p)
+        level = min(max(1, round(self.p * _LEVELS)), _LEVELS - 1)
         kept, scale = kept_entries(x, level), _LEVELS / (_LEVELS - level)
         dropped: Tensor = _Drop.apply(x, kept, scale)  # type: ignore[no-untyped-call]
         return dropped
 
     def extra_repr(self) -> str:
         """The share, for the printed module."""
-        return f"{self.share}"
+        return f"{self.p}"

@@ -268,7 +268,7 @@ class MultiHeadAttention(nn.Module):
             query_mask=query_mask,
             causal=causal,
             bias=None if multiplied else scores,
-            gain=scores if multiplied else None,
+            multiplier=scores if multiplied else None,
         )
 
     def _split(

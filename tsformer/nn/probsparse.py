@@ -242,7 +242,7 @@ class ProbSparse(nn.Module):
     In training every call draws its sample from torch's default generator, by one explicit
     ``torch.randint``; training runs in a forked, seeded scope. In evaluation the sample is
     fixed and nothing is drawn. Scores of rows that are not active are never computed, so there is
-    nothing to add a learned bias to: it takes no ``bias`` and no ``gain``.
+    nothing to add a learned bias to: it takes no ``bias`` and no ``multiplier``.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ class ProbSparse(nn.Module):
     Raises
     ------
     ParameterError
-        If a parameter is out of range, or if it is called with ``bias`` or ``gain``.
+        If a parameter is out of range, or if it is called with ``bias`` or ``multiplier``.
 
     Examples
     --------
@@ -289,10 +289,10 @@ class ProbSparse(nn.Module):
         query_mask: Bool[Tensor, "batch query"] | None = None,
         causal: bool = False,
         bias: Float[Tensor, "#batch #head #query #key"] | None = None,
-        gain: Float[Tensor, "#batch #head #query #key"] | None = None,
+        multiplier: Float[Tensor, "#batch #head #query #key"] | None = None,
     ) -> Float[Tensor, "batch head query value"]:
         """Return one row of values for every query."""
-        if bias is not None or gain is not None:
+        if bias is not None or multiplier is not None:
             raise ParameterError(
                 "ProbSparse takes no bias on the scores: most scores are never computed. Use "
                 "FullAttention, or RotaryPositions, which ProbSparse can have."

@@ -89,23 +89,23 @@ class RotaryPositions(nn.Module):
 
 
 def distance_bucket(
-    difference: Float[Tensor, "*shape"], *, buckets: int, reach: float
+    difference: Float[Tensor, "*shape"], *, buckets: int, max_distance: float
 ) -> Int[Tensor, "*shape"]:
     """Return which bucket a difference of times falls into, 0 to ``2 * buckets - 2``.
 
     Section 2.1 of [2]_: near distances have a bucket for each whole step, farther ones share
-    buckets whose width grows with the distance, and from ``reach`` on all share the last. The
-    bucket in the middle, ``buckets - 1``, is for no distance; those below it are for keys after the
-    query, those above it for keys before it. Fractions go to the nearest whole step.
+    buckets whose width grows with the distance, and from ``max_distance`` on all share the last.
+    The bucket in the middle, ``buckets - 1``, is for no distance; those below it are for keys after
+    the query, those above it for keys before it. Fractions go to the nearest whole step.
 
     Examples
     --------
-    >>> distance_bucket(torch.tensor([-1.0, 0, 1, 2, 3, 8, 99, 1e9]), buckets=6, reach=100.0)
+    >>> distance_bucket(torch.tensor([-1.0, 0, 1, 2, 3, 8, 99, 1e9]), buckets=6, max_distance=100.0)
     tensor([ 4,  5,  6,  7,  8,  8, 10, 10])
     """
     near = (buckets + 1) // 2  # 0 to near - 1 have a bucket of their own
     distance = difference.abs().round()
-    far = (distance.clamp(min=near) / near).log() / math.log(reach / near)
+    far = (distance.clamp(min=near) / near).log() / math.log(max_distance / near)
     shared = near + (far * (buckets - near)).long().clamp(max=buckets - near - 1)
     bucket = torch.where(distance < near, distance.clamp(max=near).long(), shared)
     return buckets - 1 + torch.where(difference < 0, -bucket, bucket)
@@ -131,7 +131,7 @@ class RelativeBias(nn.Module):
         it is without this part.
     buckets
         Distances told apart in each direction, at least 2; no distance is one of both.
-    reach
+    max_distance
         The distance from which on all are the same, in steps.
 
     Raises
@@ -152,19 +152,19 @@ class RelativeBias(nn.Module):
         *,
         mode: Literal["add", "multiply"] = "add",
         buckets: int = 16,
-        reach: float = 512.0,
+        max_distance: float = 512.0,
     ) -> None:
         super().__init__()
         if mode not in ("add", "multiply"):
             raise ParameterError(f"mode={mode!r} is unknown; use 'add' or 'multiply'")
-        if heads < 1 or buckets < 2 or not reach > buckets:
+        if heads < 1 or buckets < 2 or not max_distance > buckets:
             raise ParameterError(
-                f"heads={heads}, buckets={buckets}, reach={reach}: there must be a head and two "
-                "buckets, and reach must be above the number of buckets"
+                f"heads={heads}, buckets={buckets}, max_distance={max_distance}: there must be a"
+                " head and two buckets, and max_distance must be above the number of buckets"
             )
         self.mode = mode
         self.buckets = buckets
-        self.reach = reach
+        self.max_distance = max_distance
         self.weight = nn.Parameter(torch.full((heads, 2 * buckets - 1), float(mode == "multiply")))
 
     def forward(
@@ -174,7 +174,7 @@ class RelativeBias(nn.Module):
     ) -> Float[Tensor, "batch head query key"]:
         """Return a number for each pair of a query and a key."""
         difference = time[:, :, None] - key_time[:, None, :]
-        bucket = distance_bucket(difference, buckets=self.buckets, reach=self.reach)
+        bucket = distance_bucket(difference, buckets=self.buckets, max_distance=self.max_distance)
         # index_select takes a quarter of the time of plain indexing, there and back
         chosen: Tensor = self.weight.index_select(1, bucket.flatten())
         return torch.unflatten(chosen, 1, bucket.shape).movedim(0, 1)

@@ -13,8 +13,8 @@ from tsformer.errors import ParameterError
 
 __all__ = [
     "Batches",
-    "Beside",
-    "Look",
+    "CovariateMap",
+    "FeatureMap",
     "Ridge",
     "Rows",
     "Sums",
@@ -52,11 +52,11 @@ class Windows(Protocol):
 
 Batches = Iterable[Windows] | Callable[[], Iterable[Windows]]
 
-Look = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+FeatureMap = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """What a linear map sees of past and observed, (batch, context, target): its features, (batch,
 feature, target), and the level they are measured from, (batch, 1, target)."""
 
-Beside = Callable[[Any], Tensor]
+CovariateMap = Callable[[Any], Tensor]
 """What else it sees of a batch, such as covariates, in the units of the targets: (batch, number,
 target)."""
 
@@ -76,15 +76,15 @@ class View:
     """How windows are rows of one regression.
 
     The weights that all targets share come first, and behind them those that each target has of
-    its own for what is beside the past.
+    its own for covariates.
 
     Parameters
     ----------
-    look
+    feature_map
         What the shared weights see of a window.
     shared
         How many they are.
-    beside
+    covariates
         What else is seen, if anything.
     own
         Targets, and how many weights each has for that.
@@ -94,17 +94,17 @@ class View:
 
     def __init__(
         self,
-        look: Look,
+        feature_map: FeatureMap,
         shared: int,
         *,
-        beside: Beside | None = None,
+        covariates: CovariateMap | None = None,
         own: tuple[int, int] = (1, 0),
         device: torch.device | None = None,
     ) -> None:
-        self.look, self.beside = look, beside
+        self.feature_map, self.covariates = feature_map, covariates
         self.width = shared
         self.columns = [torch.arange(shared, device=device)]
-        if beside is not None:
+        if covariates is not None:
             places = torch.arange(own[0] * own[1], device=device).unflatten(0, own)
             self.columns = [torch.cat([self.columns[0], shared + one]) for one in places]
             self.width += own[0] * own[1]
@@ -117,14 +117,14 @@ class View:
                 "the batches can be iterated only once; pass a function returning them"
             )
         for batch in fresh:
-            past, level = self.look(batch.past_target, batch.past_observed)
+            past, level = self.feature_map(batch.past_target, batch.past_observed)
             future = (batch.future_target - level).masked_fill(~batch.future_observed, 0)
-            if self.beside is not None:
-                past = torch.cat([past, self.beside(batch)], dim=1)
+            if self.covariates is not None:
+                past = torch.cat([past, self.covariates(batch)], dim=1)
             weight = batch.weight[:, None].expand(-1, past.shape[-1])
             parts = (past.mT, future.mT, batch.future_observed.mT, weight)
             groups: Iterable[tuple[Tensor, ...]] = [parts]
-            if self.beside is not None:
+            if self.covariates is not None:
                 groups = zip(*(part.split(1, dim=1) for part in parts), strict=True)
             for columns, group in zip(self.columns, groups, strict=True):
                 past_rows, future_rows, observed, importance = (

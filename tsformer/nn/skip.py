@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from tsformer.errors import ParameterError
 from tsformer.nn.ridge import (
     Batches,
-    Beside,
-    Look,
+    CovariateMap,
+    FeatureMap,
     Ridge,
     Sums,
     View,
@@ -24,7 +24,7 @@ from tsformer.nn.ridge import (
 )
 from tsformer.nn.scaling import observed_mean
 
-__all__ = ["Batches", "Beside", "LinearSkip", "Look", "Windows", "from_mean"]
+__all__ = ["Batches", "CovariateMap", "FeatureMap", "LinearSkip", "Windows", "from_mean"]
 
 _ALPHAS = tuple(10.0 ** (power / 2) for power in range(-12, 5))
 _ALPHA_WITHOUT_VALIDATION = 1e-2
@@ -42,8 +42,8 @@ def from_mean(
 class LinearSkip(nn.Module):
     """A linear map from past to future steps, shared by all targets.
 
-    Other numbers than the past, such as covariates, may stand beside it; of those each target has
-    weights of its own, ``beside_weight``.
+    Covariates may stand beside the past; for those each target has weights of its own,
+    ``covariate_weight``.
 
     The observed mean of the window is taken off before and added after; it is not divided by the
     window's deviation, because weights fitted to windows of equal deviation serve the quiet
@@ -54,21 +54,21 @@ class LinearSkip(nn.Module):
     ----------
     context, horizon
         Numbers of past and of future steps.
-    look
-        What the weights see of a window, if not its centred steps.
+    feature_map
+        The features that the weights see of a window, if not its centred steps.
     features
         How many numbers that is for each target; None is ``context``.
-    beside
-        How many numbers stand beside them.
+    covariates
+        How many numbers of covariates each target sees.
     targets
-        How many targets there are; needed only with numbers beside the past.
+        How many targets there are; needed only with covariates.
 
     Attributes
     ----------
     ratio : float or None
         The penalty that validation windows have chosen, relative to the mean eigenvalue.
-    alone : bool
-        Whether they are forecast better without what stands beside the past.
+    without_covariates : bool
+        Whether they are forecast better without covariates.
 
     Examples
     --------
@@ -82,35 +82,36 @@ class LinearSkip(nn.Module):
         context: int,
         horizon: int,
         *,
-        look: Look = from_mean,
+        feature_map: FeatureMap = from_mean,
         features: int | None = None,
-        beside: int = 0,
+        covariates: int = 0,
         targets: int = 1,
     ) -> None:
         super().__init__()
-        self.look = look
+        self.feature_map = feature_map
         self.ratio: float | None = None
-        self.alone = False
+        self.without_covariates = False
         self.weight = nn.Parameter(torch.zeros(features or context, horizon))
-        self.beside_weight = nn.Parameter(torch.zeros(targets, beside, horizon)) if beside else None
+        own = torch.zeros(targets, covariates, horizon)
+        self.covariate_weight = nn.Parameter(own) if covariates else None
 
     def forward(
         self,
         past: Float[Tensor, "batch context target"],
         observed: Bool[Tensor, "batch context target"],
-        beside: Float[Tensor, "batch number target"] | None = None,
+        covariates: Float[Tensor, "batch number target"] | None = None,
     ) -> Float[Tensor, "batch horizon target"]:
-        """Return the forecast, in the units of ``past``; ``beside`` only if it was announced.
+        """Return the forecast, in the units of ``past``; ``covariates`` only if it was announced.
 
         Autocasting is switched off: a ridge solution rounded to bfloat16 is no solution.
         """
         with torch.autocast(past.device.type, enabled=False):
-            features, level = self.look(past, observed)
+            features, level = self.feature_map(past, observed)
             forecast = (features.mT @ self.weight).mT + level
-            if self.beside_weight is None or beside is None:
+            if self.covariate_weight is None or covariates is None:
                 return forecast
             # targets lead, so that one product a target serves the batch
-            return forecast + (beside.movedim(-1, 0) @ self.beside_weight).movedim(0, -1)
+            return forecast + (covariates.movedim(-1, 0) @ self.covariate_weight).movedim(0, -1)
 
     @torch.no_grad()
     def fit_ridge(
@@ -119,15 +120,15 @@ class LinearSkip(nn.Module):
         validation: Batches | None = None,
         *,
         alphas: Sequence[float] | None = None,
-        beside: Beside | None = None,
+        covariates: CovariateMap | None = None,
     ) -> float:
         """Set the weights by ridge regression and return the penalty that was chosen.
 
         Minimises the squared error of the centred windows, each weighted by its ``weight``, plus
         ``alpha`` times the squared weights. Sums are taken in float64 over one pass, and one
         eigendecomposition serves all penalties. The chosen one has the least squared error over the
-        observed future of ``validation``, which also decide whether what is ``beside`` the past is
-        used at all. Missing future steps of ``train`` are filled with their
+        observed future of ``validation``, which also decide whether the
+        covariates are used at all. Missing future steps of ``train`` are filled with their
         own forecast, in eight more passes, each of which shrinks what the filling gets wrong to
         about the share that is missing; windows without any future are left out.
 
@@ -140,9 +141,9 @@ class LinearSkip(nn.Module):
             means a log grid from 1e-6 to 100 or, without ``validation`` windows, ``ratio`` and if
             that is None the modest 0.01: overlapping windows are too alike to be judged among
             themselves.
-        beside
-            What to put beside the past of each batch, if the map has weights for it. Without
-            ``validation`` windows it is used unless ``alone``.
+        covariates
+            What the covariates of each batch are, if the map has weights for it. Without
+            ``validation`` windows it is used unless ``without_covariates``.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class LinearSkip(nn.Module):
             If an alpha is not positive, there are several and no ``validation``, or the batches
             can be iterated only once.
         """
-        view = self._view(beside)
+        view = self._view(covariates)
         judges = validation if holds_future(validation, view) else None
         ratios = self._checked_alphas(alphas, judges is not None)
         sums = Sums.of(train, view)
@@ -174,32 +175,38 @@ class LinearSkip(nn.Module):
         self._set(path[best])
         chosen, place = divmod(best, len(ratios))
         if judges is not None:
-            self.ratio, self.alone = ratios[place], chosen > 0
-        if self.alone and self.beside_weight is not None:
-            self.beside_weight.requires_grad_(False)  # what did not pay is not trained either
+            self.ratio, self.without_covariates = ratios[place], chosen > 0
+        if self.without_covariates and self.covariate_weight is not None:
+            self.covariate_weight.requires_grad_(False)  # what did not pay is not trained either
         return ridges[chosen].penalties[place].item()
 
-    def _view(self, beside: Beside | None) -> View:
+    def inherit(self, earlier: "LinearSkip") -> None:
+        """Take over what validation windows have chosen for another skip of the same shape."""
+        self.ratio, self.without_covariates = earlier.ratio, earlier.without_covariates
+
+    def _view(self, covariates: CovariateMap | None) -> View:
         shared, device = self.weight.shape[0], self.weight.device
-        if self.beside_weight is None or beside is None:
-            return View(self.look, shared, device=device)
-        targets, number, _ = self.beside_weight.shape
-        return View(self.look, shared, beside=beside, own=(targets, number), device=device)
+        if self.covariate_weight is None or covariates is None:
+            return View(self.feature_map, shared, device=device)
+        targets, number, _ = self.covariate_weight.shape
+        return View(
+            self.feature_map, shared, covariates=covariates, own=(targets, number), device=device
+        )
 
     def _set(self, weight: Float[Tensor, "feature horizon"]) -> None:
         shared = self.weight.shape[0]
         self.weight.copy_(weight[:shared])
-        if self.beside_weight is not None and len(weight) > shared:
-            self.beside_weight.copy_(weight[shared:].view_as(self.beside_weight))
+        if self.covariate_weight is not None and len(weight) > shared:
+            self.covariate_weight.copy_(weight[shared:].view_as(self.covariate_weight))
 
     def _widths(self, view: View, judges: Batches | None) -> list[int]:
-        """With what is beside the past and, where that can be judged, without."""
+        """With covariates and, where that can be judged, without."""
         shared = self.weight.shape[0]
         if view.width == shared:
             return [shared]
         if judges is not None:
             return [view.width, shared]
-        return [shared if self.alone else view.width]
+        return [shared if self.without_covariates else view.width]
 
     def _checked_alphas(self, alphas: Sequence[float] | None, validated: bool) -> tuple[float, ...]:
         if alphas is None:

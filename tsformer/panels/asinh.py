@@ -3,8 +3,9 @@
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tsformer.arrays import Floats, Ints
 from tsformer.errors import ParameterError
 from tsformer.panels.chain import Transform
 from tsformer.panels.panel import Panel
@@ -13,9 +14,6 @@ from tsformer.panels.robust import absolute_deviation, median
 from tsformer.params import KW_ONLY, param, params
 
 __all__ = ["Asinh"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @params

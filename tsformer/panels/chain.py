@@ -5,15 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tsformer.arrays import Floats, Ints
 from tsformer.panels.panel import Panel
 from tsformer.params import Params
 
 __all__ = ["Inverse", "Transform", "apply_all", "fit_all"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Inverse = Callable[[Floats, Ints, Ints], Floats]
 """Values (n, horizon, target, level), series (n,) and origins (n,) to values in the first units."""
 

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags
+from tsformer.cures import Cure
 from tsformer.cures import warn as warn_caller
 from tsformer.errors import EmptyPeriod, ParameterError, WrongTime
 from tsformer.time.freq import wall_of
 
 __all__ = ["check_ignore", "ignored_rows"]
 
-Flags = NDArray[np.bool_]
 
 _WHOLE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 
@@ -60,7 +60,7 @@ def ignored_rows(stamps: pd.Index, ignore: Any, *, warn: bool) -> Flags:
         if warn and not rows.any():
             warn_caller(
                 EmptyPeriod(
-                    f"the period {period.said} of Policy(ignore=...) holds no row: the data go"
+                    f"the period to ignore {period.said} holds no row: the data go"
                     f" from {stamps.min()} to {stamps.max()}"
                 )
             )
@@ -76,8 +76,12 @@ def _periods(ignore: Any) -> list[_Period]:
 
 def _wrong(found: Any, problem: str) -> ParameterError:
     return ParameterError(
-        f"Policy(ignore=...): {found!r} {problem}. Give pairs of first and last stamp, such as"
-        " ignore=[('2020-03-15', '2020-06-30')], with None for an open end."
+        f"the period to ignore {found!r} {problem}.",
+        Cure(
+            "Give first and last stamp, one of which may be left open, such as",
+            code="policy=Policy(ignore=[('2020-03-15', '2020-06-30')])",
+            option="--ignore FROM..TO",
+        ),
     )
 
 
@@ -152,13 +156,11 @@ def _alike(stamps: pd.Index, moment: Any, said: str) -> pd.Index:
     if dated == isinstance(moment, int):
         kinds = ("dates", "whole numbers")[:: 1 if dated else -1]
         raise WrongTime(
-            f"the period {said} of Policy(ignore=...) is given in {kinds[1]}, but the time of the"
+            f"the period to ignore {said} is given in {kinds[1]}, but the time of the"
             f" data is {kinds[0]}"
         )
     if not isinstance(stamps, pd.DatetimeIndex) or moment.tzinfo is not None:
         if isinstance(stamps, pd.DatetimeIndex) and stamps.tz is None:
-            raise WrongTime(
-                f"the period {said} of Policy(ignore=...) has a zone, but the stamps have none"
-            )
+            raise WrongTime(f"the period to ignore {said} has a zone, but the stamps have none")
         return stamps
     return wall_of(stamps)

@@ -5,17 +5,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import ParameterError
 from tsformer.time.freq import Freq, advance
 from tsformer.time.stamps import as_moment, elapsed
 
 __all__ = ["Grown", "PanelIndex", "Piece", "row_within_series", "shown"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,15 @@
 """How the caller's frame was laid out, so that answers come back in the same form."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
+from tsformer.cures import Cure
 from tsformer.errors import DuplicateColumn
-from tsformer.panels.schema import Schema
 
 __all__ = ["Layout", "refuse_output_names"]
 
@@ -25,6 +26,10 @@ class Layout:
         A column, the index (or one of its levels), or for the series nowhere: there is one only.
     time_name, series_name
         The name of that column or level; may be ``None`` for an index.
+    time_parts
+        Name and unit of each column that told a part of the stamps, where several did.
+    time_spelling
+        How text or whole numbers spelt the stamps; ``None`` for dates and ISO 8601.
     series_first
         For two index levels: the series is the outer one.
     period
@@ -40,6 +45,8 @@ class Layout:
     series_in: Literal["nowhere", "column", "index"] = "nowhere"
     time_name: Any = None
     series_name: Any = None
+    time_parts: tuple[tuple[str, str], ...] = ()
+    time_spelling: str | None = None
     series_first: bool = True
     period: str | None = None
     id_dtype: Any = None
@@ -51,7 +58,7 @@ class Layout:
         *,
         stamps: pd.Index,
         ids: pd.Index,
-        counts: NDArray[np.int64],
+        counts: Ints,
     ) -> pd.DataFrame:
         """Lay value columns out as the caller had them.
 
@@ -95,26 +102,26 @@ class Layout:
         return stamps.to_period(self.period)
 
 
-def refuse_output_names(schema: Schema, layout: Layout) -> None:
+def refuse_output_names(targets: Sequence[str], layout: Layout) -> None:
     """Refuse columns of a forecast that have the name of a quantile of one of its targets.
 
     Examples
     --------
-    >>> refuse_output_names(Schema(target=("y", "y_q0.1")), Layout())
+    >>> refuse_output_names(("y", "y_q0.1"), Layout())
     Traceback (most recent call last):
         ...
     tsformer.errors.DuplicateColumn: column 'y_q0.1' has the name that a forecast gives to the 0.1
-    quantile of 'y'. Rename it: frame = frame.rename(columns={"y_q0.1": "y_at_0.1"})
+    quantile of 'y'. Rename it: frame = frame.rename(columns={"y_q0.1": "y_at_0.1"}).
     """
-    targets = tuple(schema.target or ())
     for name in (*targets, layout.series_name, layout.time_name):
         for target in targets:
             level = str(name).removeprefix(f"{target}_q")
             if level != str(name) and _is_level(level):
+                named = f'{{"{name}": "{target}_at_{level}"}}'
                 raise DuplicateColumn(
                     f"column {name!r} has the name that a forecast gives to the {level} quantile of"
-                    f' {target!r}. Rename it: frame = frame.rename(columns={{"{name}":'
-                    f' "{target}_at_{level}"}})'
+                    f" {target!r}.",
+                    Cure("Rename it", code=f"frame = frame.rename(columns={named})"),
                 )
 
 

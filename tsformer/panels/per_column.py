@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsformer.arrays import Floats
 from tsformer.errors import ParameterError
 from tsformer.panels.panel import Panel
 from tsformer.params import Params
 
 __all__ = ["by_column", "check_numbers"]
-
-Floats = NDArray[np.float64]
 
 
 def check_numbers(owner: Params, name: str, *, positive: bool = False) -> None:

@@ -22,9 +22,9 @@ class Policy(Params):
     >>> Policy(ignore=[("2020-06-30", "2020-03-15")]).check()
     Traceback (most recent call last):
         ...
-    tsformer.errors.ParameterError: Policy(ignore=...): ('2020-06-30', '2020-03-15') ends before it
-    begins. Give pairs of first and last stamp, such as ignore=[('2020-03-15', '2020-06-30')], with
-    None for an open end.
+    tsformer.errors.ParameterError: the period to ignore ('2020-06-30', '2020-03-15') ends before
+    it begins. Give first and last stamp, one of which may be left open, such as:
+    policy=Policy(ignore=[('2020-03-15', '2020-06-30')]).
     """
 
     _: KW_ONLY

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from tsformer.arrays import Floats, Ints
 
 __all__ = ["from_power", "likeliest_power", "to_power"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LOWEST, _HIGHEST = -1.0, 2.0
 _ZERO = 1e-100

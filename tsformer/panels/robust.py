@@ -1,7 +1,8 @@
 """Robust location and scale of a column: the median, and the median absolute deviation."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tsformer.arrays import Floats
 
 __all__ = ["NORMAL_QUARTILE", "absolute_deviation", "median"]
 
@@ -9,7 +10,7 @@ NORMAL_QUARTILE = 0.6744897501960817
 """The upper quartile, and so the median absolute deviation, of a standard normal variable."""
 
 
-def median(values: NDArray[np.float64]) -> float:
+def median(values: Floats) -> float:
     """The median of what is not missing; 0 where nothing is there.
 
     Examples
@@ -21,7 +22,7 @@ def median(values: NDArray[np.float64]) -> float:
     return float(np.median(known)) if len(known) else 0.0
 
 
-def absolute_deviation(deviations: NDArray[np.float64]) -> float:
+def absolute_deviation(deviations: Floats) -> float:
     """The median of absolute deviations, over 0.6745 as for a normal variable; always positive.
 
     Where more than half of them are 0 it is their mean, and 1 where all are or none is there.

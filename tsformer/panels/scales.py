@@ -7,14 +7,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import InfiniteValues, ParameterError
 from tsformer.panels.index import row_within_series
 
 __all__ = ["Scales", "ScalesKind"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 ScalesKind = Literal["series", "global", "robust", "none"]
 
 _NORMAL_IQR = 1.349
@@ -148,7 +146,7 @@ class Scales:
         return restored
 
 
-def _fitted(values: Floats, seen: Bools, starts: Ints, *, robust: bool) -> tuple[Floats, Floats]:
+def _fitted(values: Floats, seen: Flags, starts: Ints, *, robust: bool) -> tuple[Floats, Floats]:
     """(series, columns) offset and scale of the rows that are seen."""
     lengths = np.diff(starts)
     count = _per_series(np.add, seen.astype(np.float64), starts, 0.0)
@@ -168,7 +166,7 @@ def _fitted(values: Floats, seen: Bools, starts: Ints, *, robust: bool) -> tuple
 
 
 def _mean_and_deviation(
-    share: Floats, seen: Bools, starts: Ints, count: Floats
+    share: Floats, seen: Flags, starts: Ints, count: Floats
 ) -> tuple[Floats, Floats]:
     divisor = np.maximum(count, 1.0)
     mean = _per_series(np.add, share, starts, 0.0) / divisor
@@ -177,7 +175,7 @@ def _mean_and_deviation(
 
 
 def _median_and_range(
-    share: Floats, seen: Bools, starts: Ints, count: Floats
+    share: Floats, seen: Flags, starts: Ints, count: Floats
 ) -> tuple[Floats, Floats]:
     lengths = np.diff(starts)
     series = np.repeat(np.arange(len(lengths)), lengths)

@@ -9,8 +9,9 @@ that forecasts means, ``Point("squared")``, comes back too low.
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import FrameError, InfiniteValues, ParameterError, SeriesTooShort
 from tsformer.panels.chain import Inverse, Transform, apply_all, fit_all
 from tsformer.panels.index import shown
@@ -29,9 +30,6 @@ __all__ = [
     "apply_all",
     "fit_all",
 ]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @params
@@ -264,9 +262,7 @@ class Shift(Transform):
         return restored
 
 
-def _refuse(
-    panel: Panel, bad: NDArray[np.bool_], allowed: str, kind: type[FrameError] = FrameError
-) -> None:
+def _refuse(panel: Panel, bad: Flags, allowed: str, kind: type[FrameError] = FrameError) -> None:
     """Raise for the first bad entry of the target; ``allowed`` says what may be and what to do."""
     if not bad.any():
         return

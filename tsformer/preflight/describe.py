@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags
 from tsformer.cures import Cure
 from tsformer.errors import FrameError
 from tsformer.estimators.defaults import default_context, default_model
@@ -18,6 +18,7 @@ from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.seasons import main_season
 from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
+from tsformer.preflight.roles import role_facts
 from tsformer.time.freq import name_of
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
@@ -114,7 +115,9 @@ def describe(
     rows           144
     span           1949-01-01 to 1960-12-01
     frequency      MS
-    target         passengers
+    time           'month'
+    season         12 rows, by the stamps
+    target         'passengers'
     windows        ...
     memory         ...
     time an epoch  ...
@@ -148,12 +151,19 @@ def _facts(panel: Panel) -> dict[str, str]:
     stamps = panel.index.stamps
     if isinstance(stamps, pd.DatetimeIndex) and stamps.tz is not None:
         facts["zone"] = str(stamps.tz)
-    for role in ("target", "known", "past", "static"):
-        names = getattr(panel.schema, role)
-        if names:
-            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-            facts[role] = ", ".join(names[:8]) + more
-    return facts
+    facts["time"] = _time(panel)
+    return facts | role_facts(panel)
+
+
+def _time(panel: Panel) -> str:
+    """Where the stamps stand."""
+    if panel.layout.time_in == "column":
+        return repr(panel.layout.time_name)
+    return "the index" if panel.schema.time is not None or _is_dated(panel) else "row number"
+
+
+def _is_dated(panel: Panel) -> bool:
+    return isinstance(panel.index.stamps, pd.DatetimeIndex) or panel.layout.period is not None
 
 
 def _cost(
@@ -195,7 +205,7 @@ def _cost(
     }
 
 
-def _short(panel: Panel, short: NDArray[np.bool_], context: int, horizon: int) -> Finding:
+def _short(panel: Panel, short: Flags, context: int, horizon: int) -> Finding:
     first = int(np.argmax(short))
     whose = "the series has" if panel.n_series == 1 else f"series {panel.index.ids[first]!r} has"
     text = (

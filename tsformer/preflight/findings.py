@@ -5,9 +5,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
+from tsformer.arrays import Flags, Floats
 from tsformer.cures import Cure
 from tsformer.panels import Panel
 from tsformer.panels.index import shown
@@ -15,7 +15,6 @@ from tsformer.reading.repeats import is_name
 
 __all__ = ["Finding", "constant_series", "findings", "named_rows"]
 
-Floats = NDArray[np.float64]
 
 _CODES = (-9999.0, -999.0, -99.0, 9999.0, 99999.0, 999999.0, -99999.0)
 """Numbers that stand for "not measured" in many files."""
@@ -188,11 +187,11 @@ def _zeros(panel: Panel) -> Iterator[Finding]:
             )
 
 
-def constant_series(panel: Panel, values: Floats) -> NDArray[np.bool_]:
+def constant_series(panel: Panel, values: Floats) -> Flags:
     """(series,) which of them have one value only, in at least two rows."""
     low = np.minimum.reduceat(np.where(np.isnan(values), np.inf, values), panel.index.starts[:-1])
     high = np.maximum.reduceat(np.where(np.isnan(values), -np.inf, values), panel.index.starts[:-1])
-    flat: NDArray[np.bool_] = (low == high) & (panel.index.lengths > 1)
+    flat: Flags = (low == high) & (panel.index.lengths > 1)
     return flat
 
 
@@ -203,7 +202,7 @@ def _named(names: list[str]) -> str:
     return f"columns {', '.join(map(repr, names[:3]))}{more} have"
 
 
-def _longest(missing: NDArray[np.bool_], panel: Panel) -> int:
+def _longest(missing: Flags, panel: Panel) -> int:
     """Rows of the longest run within a series."""
     row = np.arange(len(missing))
     before = np.where(missing, -1, row)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
 
+from tsformer.arrays import Flags, Floats, Ints
 from tsformer.cures import Cure
 from tsformer.errors import (
     DuplicateColumn,
@@ -37,8 +37,6 @@ __all__ = [
     "to_floats",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _EXACT = 2**53
 
@@ -74,7 +72,7 @@ class Places:
         """Name a series, or nothing where there is one."""
         return "" if self.ids is None else f" of series {shown(self.ids[series])}"
 
-    def first(self, bad: NDArray[np.bool_]) -> str:
+    def first(self, bad: Flags) -> str:
         """Say where the first bad one of the sorted rows is, and how many there are."""
         return f"first{self.at(int(self.order[int(np.argmax(bad))]))}, {int(bad.sum())} in all"
 
@@ -83,21 +81,25 @@ def check_columns(frame: pd.DataFrame) -> None:
     """Refuse empty frames, hierarchical, non-text or repeated column names."""
     if isinstance(frame.columns, pd.MultiIndex):
         raise WrongType(
-            "the columns have several levels. Join them to one name:"
-            ' frame.columns = ["_".join(map(str, names)) for names in frame.columns]'
+            "the columns have several levels.",
+            Cure(
+                "Join them to one name",
+                code='frame.columns = ["_".join(map(str, names)) for names in frame.columns]',
+            ),
         )
     odd = [name for name in frame.columns if not isinstance(name, str)]
     if odd:
         raise WrongType(
             f"column names must be text, {odd[0]!r} is {type(odd[0]).__name__} ({len(odd)} such"
-            " columns). Rename them: frame.columns = frame.columns.astype(str)"
+            " columns).",
+            Cure("Rename them", code="frame.columns = frame.columns.astype(str)"),
         )
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DuplicateColumn(
             f"column {twice[0]!r} is there {int((frame.columns == twice[0]).sum())} times"
-            f" ({twice.nunique()} such names). Keep one of each:"
-            " frame = frame.loc[:, ~frame.columns.duplicated()]"
+            f" ({twice.nunique()} such names).",
+            Cure("Keep one of each", code="frame = frame.loc[:, ~frame.columns.duplicated()]"),
         )
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise EmptyFrame(
@@ -188,7 +190,7 @@ def check_values(
     places: Places,
     *,
     masked: bool,
-    ignored: NDArray[np.bool_] | None = None,
+    ignored: Flags | None = None,
 ) -> None:
     """Refuse infinite values, and missing ones unless they are masked.
 
@@ -225,14 +227,14 @@ def check_observed(
     names: Sequence[str],
     starts: Ints,
     places: Places,
-    ignored: NDArray[np.bool_],
+    ignored: Flags,
 ) -> None:
     """Refuse a series in which no target was ever observed outside of what is ignored."""
     seen = np.logical_or.reduceat(~np.isnan(target).all(axis=1), starts[:-1])
     if not seen.all():
         bad = int(np.argmin(seen))
         left_out = int(ignored[starts[bad] : starts[bad + 1]].sum())
-        cause = f", {left_out} of which Policy(ignore=...) masks" if left_out else ""
+        cause = f", {left_out} of which lie in a period to ignore" if left_out else ""
         cure = " or ignore less of it" if left_out else ""
         raise MissingValues(
             f"every target ({', '.join(map(repr, names))}){places.of(bad)} is NaN in all"
@@ -262,7 +264,7 @@ def check_weight(weight: Floats, name: str, places: Places, *, fitting: bool) ->
     if fitting and not weight.any():
         raise WrongWeight(
             f"weight column {name!r} is 0 in all {len(weight)} rows: there is nothing to learn"
-            " from. Give some rows a positive weight, or leave Schema(weight=...) out."
+            " from. Give some rows a positive weight, or say no column of weights."
         )
 
 

@@ -3,17 +3,16 @@
 import logging
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype
 
+from tsformer.arrays import Ints
+from tsformer.reading.spots import Roles
 from tsformer.time.stamps import how_spelt, is_text
-
-if TYPE_CHECKING:
-    from tsformer.reading.roles import Roles
 
 __all__ = ["listed", "say_numbers", "say_sorted", "say_time"]
 
@@ -51,7 +50,7 @@ def say_numbers(columns: Iterable[tuple[str, pd.Series]]) -> None:
         _LOG.info("%s %s converted from %s to %s", what, listed(names), kind, made)
 
 
-def say_time(roles: "Roles", frame: pd.DataFrame) -> None:
+def say_time(roles: Roles, frame: pd.DataFrame) -> None:
     """Tell what stamps were read from, unless they were dates or whole numbers as such."""
     given, name = roles.time.values(frame), roles.time.column
     what = "the index" if name is None else f"time column {name!r}"
@@ -62,14 +61,19 @@ def say_time(roles: "Roles", frame: pd.DataFrame) -> None:
             what,
             roles.period,
         )
-    elif is_text(given):
-        _LOG.info("%s: %s converted to %s", what, how_spelt(given), stamps)
+    elif roles.time.parts:
+        parts = [part.column for part in roles.time.parts if part.column != name]
+        _LOG.info("%s: combined with %s to %s", what, listed(parts), stamps)
+    elif roles.time.spelling == "years":
+        _LOG.info("%s: years, which stay whole numbers", what)
+    elif is_text(given) or roles.time.spelling is not None:
+        _LOG.info("%s: %s converted to %s", what, how_spelt(given, roles.time.spelling), stamps)
     elif isinstance(given.dtype, (pd.CategoricalDtype, pd.ArrowDtype)) or given.dtype == object:
         kind = "objects" if given.dtype == object else given.dtype
         _LOG.info("%s: %s converted to %s", what, kind, stamps)
 
 
-def say_sorted(codes: NDArray[np.int64], keys: NDArray[Any]) -> None:
+def say_sorted(codes: Ints, keys: NDArray[Any]) -> None:
     """Tell of rows that were not in the order of time within their series."""
     by_series = np.argsort(codes, kind="stable")
     codes, keys = codes[by_series], keys[by_series]

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Flags, Ints
 from tsformer.cures import Cure
 from tsformer.errors import (
     DuplicateTimestamp,
@@ -18,19 +18,18 @@ from tsformer.errors import (
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
+from tsformer.panels.schema import Schema
 from tsformer.reading.checks import Places, check_columns, is_categorical, to_floats
 from tsformer.reading.converted import say_numbers
 from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.reader import same_kind
-from tsformer.reading.roles import Spot
+from tsformer.reading.spots import Spot
 from tsformer.reading.tables import as_frame
+from tsformer.reading.time_columns import find_time_like, read_time
 from tsformer.reading.values import decode, encode, warn_unseen
-from tsformer.time.stamps import is_dates, looks_like_dates, read_stamps
+from tsformer.time.stamps import is_dates, looks_like_dates
 
 __all__ = ["extended", "future_frame", "read_future"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def extended(panel: Panel, horizon: int, future: Any = None) -> Panel:
@@ -79,8 +78,13 @@ def read_future(panel: Panel, stamps: pd.Index, horizon: int, future: Any) -> Co
         raise MissingFuture(
             f"the columns {', '.join(map(repr, names))} are known in advance, so that a forecast"
             f" needs them for {horizon} more rows{panel.index.of(0)}, from {stamps[0]} to"
-            f" {stamps[horizon - 1]}. Pass them: future=frame with time"
-            f"{' and series' if panel.index.named else ''} and these columns."
+            f" {stamps[horizon - 1]}.",
+            Cure(
+                f"Pass them with their time{' and series' if panel.index.named else ''}",
+                code="future=frame",
+                option="--future FILE",
+            ),
+            Cure("Or fit with what is known only up to now", {"schema__past": names}),
         )
     frame = _named(panel, future)
     check_columns(frame)
@@ -143,7 +147,7 @@ def _refuse_past(panel: Panel, frame: pd.DataFrame) -> None:
 def _places(panel: Panel, frame: pd.DataFrame) -> tuple[Places, bool]:
     """Position in the panel (or -1) and stamp of each future row; whether rows name no series."""
     time = _time_spot(panel, frame)
-    given = same_kind(read_stamps(time.values(frame), time.column)[0], panel)
+    given = same_kind(read_time(frame, time).stamps, panel)
     codes = np.zeros(len(frame), np.int64)
     named: pd.Index | None = None
     spot = _series_spot(panel, frame, time, given)
@@ -156,26 +160,27 @@ def _places(panel: Panel, frame: pd.DataFrame) -> tuple[Places, bool]:
     same = pd.DataFrame({"series": codes, "stamp": given}).duplicated().to_numpy() & (codes >= 0)
     if same.any():
         raise DuplicateTimestamp(
-            f"the future frame repeats rows: {places.first(same)}. Keep one row of each, for"
-            " instance by future.drop_duplicates(...)."
+            f"the future frame repeats rows: {places.first(same)}.",
+            Cure("Keep one row of each"),
         )
     return places, spot is None
 
 
 def _time_spot(panel: Panel, frame: pd.DataFrame) -> Spot:
     name = panel.schema.time
+    spelling = panel.layout.time_spelling
     if name is not None and name in frame.columns:
-        return Spot(name)
+        return find_time_like(frame, panel.layout, Schema(time=name), ())
     if name is not None and name in frame.index.names:
-        return Spot(None, list(frame.index.names).index(name))
+        return Spot(None, list(frame.index.names).index(name), (), spelling)
     levels = range(frame.index.nlevels)
     for number in levels:
         level = frame.index.get_level_values(number)
         if is_dates(level) or looks_like_dates(level):
-            return Spot(None, number)
+            return Spot(None, number, (), spelling)
     if name is not None and panel.layout.time_in == "column":
         raise MissingColumn(f"the future frame has no time column {name!r}")
-    return Spot(None, frame.index.nlevels - 1)
+    return Spot(None, frame.index.nlevels - 1, (), spelling)
 
 
 def _series_spot(panel: Panel, frame: pd.DataFrame, time: Spot, given: pd.Index) -> Spot | None:
@@ -276,7 +281,7 @@ def _other_kind(frame: pd.DataFrame, name: str, place: Ints, panel: Panel, then:
 
 
 def _refuse_value(
-    panel: Panel, name: str, bad: NDArray[np.bool_], stamps: pd.Index, horizon: int, what: str
+    panel: Panel, name: str, bad: Flags, stamps: pd.Index, horizon: int, what: str
 ) -> None:
     if not bad.any():
         return

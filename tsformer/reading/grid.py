@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.arrays import Flags, Ints
 from tsformer.cures import Cure
 from tsformer.errors import SeriesTooShort, WrongFrequency
 from tsformer.panels.columns import Columns
@@ -18,7 +19,6 @@ from tsformer.time.infer import guess, median_gap
 
 __all__ = ["Grid", "find_freq", "full_grid"]
 
-Ints = NDArray[np.int64]
 
 # a lone stray stamp would otherwise turn into millions of empty rows
 _MOST_ABSENT = 20
@@ -34,7 +34,7 @@ class Grid:
     rows: Ints | None
 
     @property
-    def added(self) -> NDArray[np.bool_]:
+    def added(self) -> Flags:
         """``(rows,)`` which rows were put back."""
         back = np.zeros(len(self.stamps), np.bool_)
         if self.rows is not None:
@@ -166,7 +166,7 @@ def _refuse(
     starts: Ints,
     places: Places,
     freq: Freq,
-    off: NDArray[np.bool_],
+    off: Flags,
     step: Ints,
     other: WrongFrequency | None,
 ) -> None:
@@ -212,7 +212,7 @@ def _trading_days(absent: str, freq: pd.offsets.BusinessDay) -> list[Cure]:
     return [Cure("If these are trading days, name the days off", code=days), free]
 
 
-def _absent(stamps: pd.Index, step: Ints, off: NDArray[np.bool_], freq: Freq) -> str:
+def _absent(stamps: pd.Index, step: Ints, off: Flags, freq: Freq) -> str:
     """The first days that no series has, as a list to paste."""
     good = (step > 1) & ~off
     good[1:] &= ~off[:-1]

@@ -2,19 +2,17 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype
 
+from tsformer.arrays import Ints
 from tsformer.cures import Cure
 from tsformer.errors import WrongType
 from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
-from tsformer.reading.roles import Spot
+from tsformer.reading.spots import Spot
 from tsformer.time.stamps import is_text
 
 __all__ = ["read_ids", "refuse_other_ids"]
-
-Ints = NDArray[np.int64]
 
 
 def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:

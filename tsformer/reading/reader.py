@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime
@@ -15,23 +14,22 @@ from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout, refuse_output_names
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
-from tsformer.panels.schema import Schema
+from tsformer.panels.schema import ResolvedSchema, Schema
 from tsformer.reading.checks import Places, check_columns, check_stamps
 from tsformer.reading.converted import say_sorted, say_time
 from tsformer.reading.grid import Grid, find_freq, full_grid
 from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.late import late_columns
 from tsformer.reading.repeats import hint
-from tsformer.reading.roles import Roles, find_stamps, resolve, resolve_like
+from tsformer.reading.roles import find_stamps, resolve, resolve_like
+from tsformer.reading.spots import Roles
 from tsformer.reading.tables import as_frame
-from tsformer.reading.values import Rows, covariates, read_values
+from tsformer.reading.values import Rows, read_values
 from tsformer.time.freq import Freq, as_freq, name_of
 from tsformer.time.holidays import read_holidays
 
 __all__ = ["read_panel", "stamps_of"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _NAMED = ("time", "series", "weight")
 _LOG = logging.getLogger("tsformer")
 
@@ -79,28 +77,33 @@ def read_panel(
     roles = _roles(frame, schema, like, array=array)
     rows = _sorted_rows(frame, roles, like, array=array)
     check_stamps(rows.stamps, rows.starts, rows.places, hint=lambda: hint(frame, roles))
-    free = roles.schema.freq == "irregular"
-    asked = _asked_freq(roles, like)
-    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=free)
-    values = read_values(frame, roles.schema, rows, policy, like)
+    said = _said(schema, like)
+    irregular = said.freq == "irregular"
+    asked = _asked_freq(said.freq, roles, like)
+    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=irregular)
+    values = read_values(frame, roles, rows, policy, like)
     grid = Grid(rows.starts, rows.stamps, None)
-    if not free:
+    if not irregular:
         grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
-    resolved = Schema(**roles.schema.get_params()).set_params(
-        freq="irregular" if free else name_of(freq),
-        holidays=read_holidays(roles.schema.holidays, rows.stamps),
-    )
+    named = roles.series is not None
+    index = PanelIndex(rows.ids, grid.starts, grid.stamps, freq, irregular=irregular, named=named)
+    target, past = grid.full(values.target), grid.full(values.past)
     layout = _layout(frame, roles, array=array)
+    if like is not None:
+        resolved = like.schema
+    else:
+        late = late_columns(said.late, index, target, past)
+        days_off = read_holidays(said.holidays, rows.stamps)
+        resolved = _resolved(frame, roles, said, freq=freq, late=late, holidays=days_off)
     if like is None and not array:
-        refuse_output_names(resolved, layout)
+        refuse_output_names(resolved.target, layout)
         _log(resolved, layout)
     if not array:
         say_time(roles, frame)
-    named = roles.series is not None
-    panel = Panel(
-        index=PanelIndex(rows.ids, grid.starts, grid.stamps, freq, irregular=free, named=named),
-        target=grid.full(values.target),
-        past=grid.full(values.past),
+    return Panel(
+        index=index,
+        target=target,
+        past=past,
         known=grid.full(values.known),
         static=values.static,
         weight=grid.placed(values.weight, 1.0),
@@ -109,15 +112,46 @@ def read_panel(
         layout=layout,
         policy=policy,
     )
-    if like is None:
-        resolved.late = late_columns(roles.schema.late, panel)
-    return panel
+
+
+def _said(schema: Schema | None, like: Panel | None) -> Schema:
+    if like is not None:
+        return like.schema
+    return Schema() if schema is None else schema
+
+
+def _resolved(
+    frame: pd.DataFrame,
+    roles: Roles,
+    said: Schema,
+    *,
+    freq: Freq,
+    late: dict[str, int],
+    holidays: tuple[str, ...],
+) -> ResolvedSchema:
+    """What the caller said, and what was found where nothing was said."""
+    series = None if roles.series is None else roles.series.name(frame)
+    time = roles.time.name(frame)
+    season: Any = said.season
+    return ResolvedSchema(
+        series=series if isinstance(series, str) else None,
+        time=time if isinstance(time, str) else None,
+        target=roles.target,
+        known=roles.known,
+        past=roles.past,
+        static=roles.static,
+        weight=roles.weight,
+        freq="irregular" if said.freq == "irregular" else name_of(freq),
+        season=None if season is None else tuple(map(int, np.atleast_1d(season))),
+        late=late,
+        holidays=holidays,
+    )
 
 
 def _roles(frame: pd.DataFrame, schema: Schema | None, like: Panel | None, *, array: bool) -> Roles:
     if like is None:
         return resolve(frame, schema)
-    roles = resolve_like(frame, like.schema, many=like.index.named, array=array)
+    roles = resolve_like(frame, like.schema, like.layout, many=like.index.named, array=array)
     _warn_of_extra(frame, roles, like)
     return roles
 
@@ -166,7 +200,8 @@ def same_kind(stamps: pd.Index, like: Panel) -> pd.Index:
         zone = then.tz or stamps.tz
         here, there = ("no zone", f"the zone {zone}")[:: 1 if stamps.tz is None else -1]
         raise WrongTime(
-            f"stamps have {here} here, but {there} in fit. Use dt.tz_localize to give or drop it."
+            f"stamps have {here} here, but {there} in fit.",
+            Cure("Give them one, or take it off", code="dt.tz_localize(...)"),
         )
     return stamps if stamps.tz is None else stamps.tz_convert(then.tz)
 
@@ -177,13 +212,13 @@ def _period_start(period: str) -> str:
     return period if start is None else str(start.freqstr)
 
 
-def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
+def _asked_freq(said: Any, roles: Roles, like: Panel | None) -> Freq | None:
     if like is not None:
         return like.index.freq
     period = None if roles.period is None else as_freq(_period_start(roles.period))
-    if roles.schema.freq is None:
+    if said is None:
         return period
-    if roles.schema.freq == "irregular":
+    if said == "irregular":
         if period is not None:
             raise WrongFrequency(
                 f"time is periods of {roles.period!r}, which follow one another: irregular steps do"
@@ -191,16 +226,17 @@ def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
                 Cure("Say no frequency, or make stamps of them", code="frame.index.to_timestamp()"),
             )
         return None
-    asked = as_freq(roles.schema.freq)
+    asked = as_freq(said)
     if isinstance(asked, int) == isinstance(roles.stamps, pd.DatetimeIndex):
         kind = "dates" if isinstance(roles.stamps, pd.DatetimeIndex) else "whole numbers"
-        raise WrongFrequency(f"freq={roles.schema.freq!r} does not go with time that is {kind}")
+        raise WrongFrequency(f"freq={said!r} does not go with time that is {kind}")
     if period is None or asked == period:
         return asked
     if isinstance(asked, int) or _as_period(asked) != pd.PeriodDtype(str(roles.period)):
         raise WrongFrequency(
-            f"freq={roles.schema.freq!r} does not go with time that is periods of"
-            f" {roles.period!r}. Leave it out, or change the periods: .asfreq(...)"
+            f"freq={said!r} does not go with time that is periods of {roles.period!r}.",
+            Cure("Leave the frequency out"),
+            Cure("Or change the periods", code=".asfreq(...)"),
         )
     return period
 
@@ -215,7 +251,7 @@ def _as_period(freq: Any) -> pd.PeriodDtype | None:
 
 
 def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
-    used = {roles.time.column, None if roles.series is None else roles.series.column}
+    used = {*roles.time.columns, None if roles.series is None else roles.series.column}
     id_dtype = None
     if roles.series is not None:
         given = roles.series.values(frame).dtype
@@ -227,6 +263,8 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
         if roles.series is None
         else ("index" if roles.series.column is None else "column"),
         time_name=roles.time.name(frame),
+        time_parts=tuple((part.column, part.unit) for part in roles.time.parts),
+        time_spelling=roles.time.spelling,
         series_name=None if roles.series is None else roles.series.name(frame),
         series_first=roles.series is None or roles.series.level == 0,
         period=roles.period,
@@ -237,7 +275,7 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
 
 def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
     seen = {*like.layout.columns, *(getattr(like.schema, one) for one in _NAMED)}
-    seen.add(roles.time.column)
+    seen |= roles.time.columns
     if roles.series is not None:
         seen.add(roles.series.column)
     extra = [name for name in frame.columns if name not in seen]
@@ -246,13 +284,12 @@ def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
         warn(DataWarning(f"columns that fit has not seen are ignored: {shown}"))
 
 
-def _log(schema: Schema, layout: Layout) -> None:
-    target = tuple(schema.target or ())
-    used = {*covariates(schema), *target, schema.weight}
+def _log(schema: ResolvedSchema, layout: Layout) -> None:
+    used = {*schema.covariates, *schema.target, schema.weight}
     found = {
         "series": () if layout.series_in == "nowhere" else (layout.series_name or "(index)",),
         "time": (layout.time_name if layout.time_in == "column" else "(index)",),
-        "target": target,
+        "target": schema.target,
         "past": schema.past,
         "known": schema.known,
         "static": schema.static,

@@ -1,20 +1,16 @@
-"""What repeated stamps may mean: a column tells series apart, or the hour stands apart."""
+"""What repeated stamps may mean: a column tells series apart, or rows are there twice."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_integer_dtype
 
 from tsformer.cures import Cure
+from tsformer.reading.spots import Roles
 from tsformer.time.stamps import is_text
-
-if TYPE_CHECKING:
-    from tsformer.reading.roles import Roles
 
 __all__ = ["hint", "is_name", "names_rows", "tells_apart"]
 
-_HOURS = ("hour", "hours", "hr", "hr.", "hh")
 _A_STAMP = 1.5
 """Rows at a stamp below which a few of them are rather there twice."""
 _FILLED = 0.2
@@ -49,42 +45,21 @@ def tells_apart(frame: pd.DataFrame, names: Sequence[str], stamps: pd.Index) -> 
     return not keys.assign(**{"".join(names) + " at": stamps}).duplicated().any()
 
 
-def hint(frame: pd.DataFrame, roles: "Roles") -> tuple[str, Cure]:
+def hint(frame: pd.DataFrame, roles: Roles) -> tuple[str, Cure]:
     """Ask what a caller may have forgotten whose stamps repeat and who named no series."""
-    given = {*roles.schema.past, *roles.schema.known, *roles.schema.static}
-    given |= {roles.schema.weight, roles.time.column}
+    given = {*roles.covariates, roles.weight, roles.time.column}
     free = [name for name in frame.columns if name not in given]
     whole = [
         name
         for name in free
         if is_integer_dtype(frame[name].dtype) and not is_bool_dtype(frame[name].dtype)
     ]
-    hour = next((name for name in whole if _is_hour(frame, name, roles)), None)
-    if hour is not None:
-        time = f'frame["{roles.time.column}"]'
-        return (
-            f"The stamps have no time of day, but column {hour!r} seems to hold it.",
-            Cure(
-                "Add it",
-                code=f"{time} = pd.to_datetime({time})"
-                f' + pd.to_timedelta(frame["{hour}"], unit="h")',
-            ),
-        )
     names = [name for name in free if name in whole or is_name(frame[name])]
     series = next((name for name in names if _is_series(frame, name, roles.stamps)), None)
     if series is None:
         return "Is a series column missing?", Cure("Name it", {"schema__series": ...})
     said = f"Does column {series!r} tell series apart?"
     return said, Cure("Say so", {"schema__series": series})
-
-
-def _is_hour(frame: pd.DataFrame, name: str, roles: "Roles") -> bool:
-    stamps = roles.stamps
-    dates = isinstance(stamps, pd.DatetimeIndex) and roles.time.column is not None
-    if name.casefold() not in _HOURS or not dates:
-        return False
-    days = bool((stamps == stamps.normalize()).all())  # type: ignore[attr-defined]
-    return days and bool(frame[name].between(0, 23).all()) and tells_apart(frame, [name], stamps)
 
 
 def _is_series(frame: pd.DataFrame, name: str, stamps: pd.Index) -> bool:

@@ -4,60 +4,25 @@ import difflib
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from tsformer.cures import Cure
-from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
+from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongType
 from tsformer.panels.index import shown
-from tsformer.panels.schema import Schema
+from tsformer.panels.layout import Layout
+from tsformer.panels.schema import ResolvedSchema, Schema
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
-from tsformer.time.stamps import (
-    is_dates,
-    is_text,
-    looks_like_dates,
-    looks_like_periods,
-    read_stamps,
-)
+from tsformer.reading.spots import Roles, Spot
+from tsformer.reading.time_columns import USUAL_KEYS, find_time, find_time_like, read_time
+from tsformer.time.stamps import is_dates, is_text
 
-__all__ = ["Roles", "Spot", "find_stamps", "resolve", "resolve_like"]
+__all__ = ["find_stamps", "resolve", "resolve_like"]
 
-_TIMES = ("ds", "timestamp", "time", "date", "datetime", "step", "t")
-_SERIES = ("unique_id", "item_id", "series_id")
 _TARGETS = {"ds": "y", "timestamp": "target"}
-
-
-class Spot(NamedTuple):
-    """A column by name, or a level of the index by number."""
-
-    column: str | None
-    level: int = 0
-
-    def values(self, frame: pd.DataFrame) -> pd.Index:
-        """Read what stands there."""
-        found: pd.Index
-        if self.column is not None:
-            found = pd.Index(frame[self.column])
-        else:
-            found = frame.index.get_level_values(self.level)
-        return found
-
-    def name(self, frame: pd.DataFrame) -> Any:
-        """Name of the column or of the level."""
-        return self.column if self.column is not None else frame.index.names[self.level]
-
-
-class Roles(NamedTuple):
-    """Where everything is."""
-
-    schema: Schema
-    time: Spot
-    series: Spot | None
-    stamps: pd.Index
-    period: str | None
 
 
 def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
@@ -79,40 +44,41 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
     named += _listed(schema.weight)
     _refuse_missing(frame, [*named, *_listed(schema.time), *_listed(schema.series)], named)
     _refuse_overlap([*named, *_listed(schema.time), *_listed(schema.series)])
-    time = _find_time(frame, schema, taken=named)
+    time = find_time(frame, schema, taken=named)
     who = partial(_series_of, frame, schema, time, named)
-    stamps, period = read_stamps(time.values(frame), time.column, of=who)
+    stamps, period, spelling = read_time(frame, time, of=who)
+    time = time._replace(spelling=spelling)
     series = _find_series(frame, schema, time, stamps, taken=named)
-    used = {*named, time.column, None if series is None else series.column}
+    used = {*named, *time.columns, None if series is None else series.column}
     free = [name for name in frame.columns if name not in used]
     if not declared["target"]:
         declared["target"] = _find_targets(frame, free, time, rest=rest)
     if rest:
         declared["past"] = tuple(name for name in free if name not in declared["target"])
-    made = Schema(
-        series=None if series is None else _text_or_none(series.name(frame)),
-        time=_text_or_none(time.name(frame)),
+    return Roles(
         target=declared["target"],
         known=declared["known"],
         past=declared["past"],
         static=declared["static"],
         weight=schema.weight,
-        late=schema.late,
-        freq=schema.freq,
-        season=schema.season,
-        holidays=schema.holidays,
+        time=time,
+        series=series,
+        stamps=stamps,
+        period=period,
     )
-    return Roles(made, time, series, stamps, period)
 
 
-def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool) -> Roles:
+def resolve_like(
+    frame: pd.DataFrame, schema: ResolvedSchema, layout: Layout, *, many: bool, array: bool
+) -> Roles:
     """Find the roles of a schema that was resolved before in another frame, by name."""
-    columns = [*schema.target, *schema.past, *schema.known, *schema.static]  # type: ignore[misc]
+    columns = [*schema.target, *schema.covariates]
     here = {*frame.columns, *(name for name in frame.index.names if name is not None)}
     open_ = Schema(
         time=schema.time if schema.time in here else None,
         series=schema.series if schema.series in here else None,
-        target=tuple(columns) or None,
+        target=tuple(columns),
+        freq=schema.freq,
     )
     missing = [name for name in columns if name not in frame.columns]
     if many and open_.series is None and schema.series is not None and frame.index.nlevels == 1:
@@ -124,20 +90,30 @@ def resolve_like(frame: pd.DataFrame, schema: Schema, *, many: bool, array: bool
             )
         raise MissingColumn(_missing_message(frame, missing))
     taken = [*columns, *_listed(schema.weight)]
-    time = _find_time(frame, open_, taken=taken)
+    time = find_time_like(frame, layout, open_, taken)
     who = partial(_series_of, frame, open_, time, taken)
-    stamps, period = read_stamps(time.values(frame), time.column, of=who)
+    stamps, period, _ = read_time(frame, time, of=who)
     series = None
     if many or frame.index.nlevels > 1:
         series = _find_series(frame, open_, time, stamps, taken=taken)
-    return Roles(schema, time, series, stamps, period)
+    return Roles(
+        target=schema.target,
+        known=schema.known,
+        past=schema.past,
+        static=schema.static,
+        weight=schema.weight,
+        time=time,
+        series=series,
+        stamps=stamps,
+        period=period,
+    )
 
 
 def find_stamps(frame: pd.DataFrame, time: str | None) -> pd.Index:
     """Read the stamps of a frame, whatever else is in it."""
     _refuse_missing(frame, _listed(time), ())
-    spot = _find_time(frame, Schema(time=time), taken=())
-    return read_stamps(spot.values(frame), spot.column)[0]
+    spot = find_time(frame, Schema(time=time), taken=())
+    return read_time(frame, spot).stamps
 
 
 def _listed(names: Any) -> tuple[str, ...]:
@@ -148,10 +124,6 @@ def _listed(names: Any) -> tuple[str, ...]:
     if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
         raise ParameterError(f"Schema takes names of columns, not {names!r}")
     return tuple(names)
-
-
-def _text_or_none(name: Any) -> str | None:
-    return name if isinstance(name, str) else None
 
 
 def _refuse_missing(frame: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) -> None:
@@ -182,54 +154,6 @@ def _refuse_overlap(names: Sequence[str]) -> None:
         raise ParameterError(f"Schema gives two roles to {', '.join(map(repr, twice))}; one each")
 
 
-def _find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> Spot:
-    if schema.time is not None:
-        if schema.time in frame.columns:
-            return Spot(schema.time)
-        return Spot(None, list(frame.index.names).index(schema.time))
-    levels = [Spot(None, number) for number in range(frame.index.nlevels)]
-    dated = [spot for spot in levels if is_dates(spot.values(frame))]
-    if not dated and frame.index.nlevels > 1:
-        named = [spot for spot in levels if spot.name(frame) in _TIMES]
-        worded = [spot for spot in levels if looks_like_dates(spot.values(frame))]
-        dated = named or worded or [levels[-1]]
-    if dated:
-        return dated[-1]
-    free = [name for name in frame.columns if name not in taken and name != schema.series]
-    dates = [name for name in free if is_dates(frame[name]) or looks_like_dates(frame[name])]
-    if len(dates) > 1:
-        finer = [name for name in dates if not looks_like_periods(frame[name])]
-        dates = finer or dates  # a quarter or a month beside a date is a property of the date
-    if len(dates) > 1:
-        usual = [name for name in dates if name in _TARGETS]
-        if len(usual) != 1:
-            raise WrongTime(
-                f"the columns {', '.join(map(repr, dates))} could all be the time.",
-                Cure("Say which", {"schema__time": dates[0]}),
-            )
-        dates = usual
-    return Spot(dates[0]) if dates else _numbered_time(frame, free)
-
-
-def _numbered_time(frame: pd.DataFrame, free: Sequence[str]) -> Spot:
-    """Find whole-number time: a column with a name that says so, or the index."""
-    if looks_like_dates(frame.index):
-        return Spot(None)
-    usual = [name for name in _TIMES if name in free]
-    keyed = any(name in frame.columns for name in _SERIES)
-    for name in usual:
-        values = frame[name]
-        whole = is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype)
-        texts = [one for one in free if one != name and is_text(frame[one])]
-        if whole and (keyed or texts or values.is_unique):
-            return Spot(name)
-        if is_float_dtype(values.dtype) and (keyed or name in ("ds", "timestamp")):
-            return Spot(name)  # read_stamps refuses it by name
-        if is_text(values):
-            return Spot(name)
-    return Spot(None)
-
-
 def _find_series(
     frame: pd.DataFrame, schema: Schema, time: Spot, stamps: pd.Index, *, taken: Sequence[str]
 ) -> Spot | None:
@@ -239,8 +163,8 @@ def _find_series(
         return Spot(None, list(frame.index.names).index(schema.series))
     if time.column is None and frame.index.nlevels == 2:
         return Spot(None, 1 - time.level)
-    free = [name for name in frame.columns if name not in taken and name != time.column]
-    for name in _SERIES:
+    free = [name for name in frame.columns if name not in taken and name not in time.columns]
+    for name in USUAL_KEYS:
         if name in free and not is_dates(frame[name]):  # read_ids refuses odd types by name
             return Spot(name)
     if not stamps.has_duplicates:

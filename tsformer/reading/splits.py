@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from tsformer.arrays import Ints
 from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading.reader import stamps_of
 
 __all__ = ["Holdout", "RollingOrigin"]
-
-Ints = NDArray[np.int64]
 
 
 @params

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tsformer.arrays import Floats
 from tsformer.time.holidays import holiday_share
 
 __all__ = ["calendar_features"]
-
-Floats = NDArray[np.float64]
 
 
 def calendar_features(

@@ -7,7 +7,10 @@ from typing import NamedTuple
 import pandas as pd
 from pandas.tseries.api import guess_datetime_format
 
-__all__ = ["Spelling", "fitting", "names_periods", "reads_like", "zone_word"]
+__all__ = [
+    "Spelling", "fitting", "is_spelling", "month_number", "names_periods", "reads_like",
+    "zone_word",
+]  # fmt: skip
 
 _NUMERIC = re.compile(r"(\d{1,4})([/. -])(\d{1,2})\2(\d{1,4})(?:[T ]+(\d.*))?")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[APap][Mm])?")
@@ -146,6 +149,24 @@ def names_periods(text: str) -> bool:
                 name = match.groupdict().get("name")
                 return name is None or _is_month(name)
     return False
+
+
+def is_spelling(kind: str) -> bool:
+    """Whether a kind is one of a :class:`Spelling` of text.
+
+    >>> is_spelling("quarters"), is_spelling("%d/%m/%Y"), is_spelling("years")
+    (True, True, False)
+    """
+    return kind in _PATTERNS or kind.startswith("%")
+
+
+def month_number(name: str) -> int | None:
+    """Number of a month by its English name, or its first three letters.
+
+    >>> month_number("Sept"), month_number("Okt")
+    (9, None)
+    """
+    return _NUMBERS.get(name.casefold().removesuffix("."))
 
 
 def reads_like(text: str) -> bool:

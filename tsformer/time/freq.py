@@ -6,15 +6,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.tseries.frequencies import to_offset
 
+from tsformer.arrays import Flags, Ints
+from tsformer.cures import Cure
 from tsformer.errors import WrongFrequency
 
 __all__ = ["Freq", "advance", "as_freq", "label_of", "name_of", "per_second", "ticks", "wall_of"]
 
 Freq: TypeAlias = pd.offsets.BaseOffset | int
-Ints = NDArray[np.int64]
 
 # spellings that pandas 3 refuses or warns about
 _RENAMED = {
@@ -61,9 +61,11 @@ def as_freq(freq: str | int | pd.offsets.BaseOffset) -> Freq:
         offset = _with_days(offset)
     if not isinstance(freq, str) and not _can_be_named(offset):
         raise WrongFrequency(
-            f"freq={freq!r} cannot be written as text, and so not be saved. Say it as one of"
-            " pandas' frequencies, such as 'D', 'MS' or"
-            " pd.offsets.CustomBusinessDay(holidays=[...])"
+            f"freq={freq!r} cannot be written as text, and so not be saved.",
+            Cure(
+                "Say it as one of pandas' frequencies, such as 'D', 'MS' or",
+                code="pd.offsets.CustomBusinessDay(holidays=[...])",
+            ),
         )
     return offset
 
@@ -126,7 +128,7 @@ def advance(anchors: pd.Index, counts: Ints, freq: Freq) -> pd.Index:
     return _local(grid.asi8[place + counts * freq.n] + (wall - day).asi8, anchors)
 
 
-def ticks(stamps: pd.Index, starts: Ints, freq: Freq) -> tuple[Ints, NDArray[np.bool_]]:
+def ticks(stamps: pd.Index, starts: Ints, freq: Freq) -> tuple[Ints, Flags]:
     """Number of steps since the series' first stamp, and which stamps are off the beat.
 
     Parameters
@@ -241,7 +243,7 @@ def _grid(
 
 def _calendar_ticks(
     stamps: pd.DatetimeIndex, first: Ints, freq: pd.offsets.BaseOffset
-) -> tuple[Ints, NDArray[np.bool_]]:
+) -> tuple[Ints, Flags]:
     wall = wall_of(stamps)
     day = wall.normalize()
     if isinstance(freq, pd.offsets.Day):

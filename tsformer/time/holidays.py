@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.tseries.holiday import AbstractHolidayCalendar
 
+from tsformer.arrays import Floats, Ints
 from tsformer.errors import ParameterError
 from tsformer.time.freq import Freq, advance, per_second, wall_of
 
 __all__ = ["holiday_share", "read_holidays"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})([T ]00:00(:00)?)?")
 # how far a calendar of rules is written out: forecasts do not reach further

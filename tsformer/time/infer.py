@@ -4,14 +4,13 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.tseries.frequencies import to_offset
 
+from tsformer.arrays import Ints
 from tsformer.time.freq import Freq, as_freq, per_second, ticks, wall_of
 
 __all__ = ["guess", "median_gap"]
 
-Ints = NDArray[np.int64]
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+
+from tsformer.arrays import Floats, Ints
 
 __all__ = ["find_seasons", "season_length"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _DAY = pd.Timedelta(days=1)
 _CALENDAR = {"B": 5, "C": 5, "D": 7, "W": 52, "SM": 24, "M": 12, "BM": 12, "Q": 4, "BQ": 4}

@@ -3,19 +3,21 @@
 import datetime
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype
 
+from tsformer.arrays import Floats, Ints
 from tsformer.cures import Cure
 from tsformer.errors import WrongTime
-from tsformer.time.formats import Spelling, fitting, names_periods, reads_like, zone_word
+from tsformer.time.formats import Spelling, fitting, is_spelling, names_periods, reads_like
+from tsformer.time.unread import not_read
+from tsformer.time.whole import WholeTime
 
 __all__ = [
-    "as_moment", "elapsed", "how_spelt", "is_dates", "is_text", "looks_like_dates",
+    "Stamps", "as_moment", "elapsed", "how_spelt", "is_dates", "is_text", "looks_like_dates",
     "looks_like_periods", "read_stamps",
 ]  # fmt: skip
 
@@ -26,9 +28,32 @@ _MIDNIGHT = r"([T ])24:00(:00)?$"
 _SAMPLE = 200
 
 
+class Stamps(NamedTuple):
+    """Stamps as they were read.
+
+    Attributes
+    ----------
+    stamps
+        A ``DatetimeIndex`` in the caller's unit and zone, or an int64 index.
+    period
+        Frequency of the caller's periods, which are read as their first moment.
+    spelling
+        How text or whole numbers spelt them, to read later ones in the same way; ``None`` for
+        dates, plain whole numbers and ISO 8601.
+    """
+
+    stamps: pd.Index
+    period: str | None = None
+    spelling: str | None = None
+
+
 def read_stamps(
-    values: pd.Index, name: Any = None, *, of: Callable[[int], str] = lambda row: ""
-) -> tuple[pd.Index, str | None]:
+    values: pd.Index,
+    name: Any = None,
+    *,
+    spelling: str | None = None,
+    of: Callable[[int], str] = lambda row: "",
+) -> Stamps:
     """Read stamps as dates or whole numbers.
 
     Parameters
@@ -37,15 +62,11 @@ def read_stamps(
         The column, or the index level.
     name
         Name of the column; ``None`` for an index.
+    spelling
+        How earlier stamps of the same column were spelt, which goes before any other way; and what
+        makes dates of whole numbers.
     of
         Names the series of a row in messages.
-
-    Returns
-    -------
-    stamps
-        A ``DatetimeIndex`` in the caller's unit and zone, or an int64 index.
-    period
-        Frequency of the caller's periods, which are read as their first moment.
 
     Raises
     ------
@@ -60,26 +81,32 @@ def read_stamps(
 
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)
+    if spelling is not None and not is_dates(values):
+        as_before = _as_before(values, spelling, what, where)
+        if as_before is not None:
+            return as_before
     period = None
     if isinstance(values.dtype, pd.PeriodDtype) or infer_dtype(values) == "period":
         periods = pd.PeriodIndex(values)
         period = str(periods.freqstr)
         values = periods.to_timestamp()
     if is_text(values):
-        values, period = _from_text(values, name, what, where)
-    elif values.dtype == np.dtype(object) or str(values.dtype).startswith("date32"):
+        return _from_text(values, name, what, where)
+    if values.dtype == np.dtype(object) or str(values.dtype).startswith("date32"):
         values = _from_objects(values.astype(object), what, where)
     _refuse_missing(values, what, where)
     if is_integer_dtype(values.dtype) and not is_bool_dtype(values.dtype):
-        return pd.Index(values.to_numpy(dtype=np.int64)), None
+        return Stamps(pd.Index(values.to_numpy(dtype=np.int64)))
     if isinstance(values, pd.DatetimeIndex):
-        return pd.DatetimeIndex(values.array.copy()), period
+        return Stamps(pd.DatetimeIndex(values.array.copy()), period)
     if getattr(values.dtype, "kind", "") == "M":  # pyarrow timestamps
-        return pd.DatetimeIndex(pd.to_datetime(values)), period
+        return Stamps(pd.DatetimeIndex(pd.to_datetime(values)), period)
     kind = "fractions" if is_float_dtype(values.dtype) else f"values of type {values.dtype}"
     raise WrongTime(
         f"{what} holds {kind} (first: {values[0]!s} in {where(0)}); time is dates, periods or whole"
-        " numbers. Convert it with pd.to_datetime, or round it to whole steps."
+        " numbers.",
+        Cure("Convert it", code="pd.to_datetime(...)"),
+        Cure("Or round it to whole steps"),
     )
 
 
@@ -105,7 +132,7 @@ def as_moment(stamp: Any, stamps: pd.Index) -> Any:
     return made
 
 
-def elapsed(stamps: pd.Index, since: NDArray[np.int64], step: Any) -> NDArray[np.float64]:
+def elapsed(stamps: pd.Index, since: Ints, step: Any) -> Floats:
     """Time from the rows ``since`` to each row, in steps of a fixed length."""
     if not isinstance(stamps, pd.DatetimeIndex):
         values = stamps.to_numpy()
@@ -154,29 +181,51 @@ def looks_like_periods(values: pd.Index | pd.Series) -> bool:
     return is_text(values) and bool(sample) and all(names_periods(one) for one in sample)
 
 
-def how_spelt(values: pd.Index) -> str:
-    """What text that :func:`read_stamps` reads is written as, in words.
+def how_spelt(values: pd.Index, spelling: str | None) -> str:
+    """What text or whole numbers that :func:`read_stamps` read were written as, in words.
 
-    >>> how_spelt(pd.Index(["30/04/2021"])), how_spelt(pd.Index(["2021-04-30"]))
-    ("text as '%d/%m/%Y'", 'ISO 8601 text')
+    >>> how_spelt(pd.Index(["30/04/2021"]), "%d/%m/%Y"), how_spelt(pd.Index([20210430]), "%Y%m%d")
+    ("text as '%d/%m/%Y'", "whole numbers as '%Y%m%d'")
     """
-    text, _, _ = _plain(pd.Series(values.unique().astype("str")))
-    spelt = [] if _ISO.fullmatch(text.iloc[0]) else fitting(text)
-    return str(spelt[0]) if spelt else "ISO 8601 text"
+    if not is_text(values):
+        return str(WholeTime(spelling or ""))
+    if spelling is None:
+        return "ISO 8601 text"
+    return str(Spelling(spelling) if is_spelling(spelling) else WholeTime(spelling))
+
+
+def _as_before(
+    values: pd.Index, spelling: str, what: str, where: Callable[[int], str]
+) -> Stamps | None:
+    """Stamps spelt as they were before; ``None`` for text that now is spelt in another way."""
+    _refuse_missing(values, what, where)
+    if not is_text(values) or not is_spelling(spelling):
+        return Stamps(WholeTime(spelling).read(values, what, where), None, spelling)
+    text, late, utc = _plain(pd.Series(values.astype("str")))
+    spelt = Spelling(spelling)
+    stamps = pd.DatetimeIndex(spelt.read(text))
+    if stamps.isna().any():
+        return None
+    return Stamps(_finished(stamps, late, utc=utc), spelt.period, spelling)
+
+
+def _finished(stamps: pd.DatetimeIndex, late: pd.Series, *, utc: bool) -> pd.DatetimeIndex:
+    """Stamps with what :func:`_plain` took away from their text."""
+    if utc and stamps.tz is None:
+        stamps = stamps.tz_localize("UTC")
+    return stamps + pd.to_timedelta(late.to_numpy().astype(np.int64), unit="D")
 
 
 def _like_a_date(text: str) -> bool:
     return _ISO.fullmatch(text) is not None or reads_like(text)
 
 
-def _from_text(
-    values: pd.Index, name: Any, what: str, where: Callable[[int], str]
-) -> tuple[pd.Index, str | None]:
+def _from_text(values: pd.Index, name: Any, what: str, where: Callable[[int], str]) -> Stamps:
     codes, distinct = pd.factorize(values)
     if 2 * len(distinct) < len(values) and (codes >= 0).all():
         try:  # the series of a long frame share their stamps
-            stamps, period = _parsed(pd.Series(distinct.astype("str")), name, what, where)
-            return stamps[codes], period
+            read = _parsed(pd.Series(distinct.astype("str")), name, what, where)
+            return read._replace(stamps=read.stamps[codes])
         except WrongTime:
             pass  # the full column tells the row
     return _parsed(pd.Series(values.astype("str")), name, what, where)
@@ -194,24 +243,18 @@ def _plain(text: pd.Series) -> tuple[pd.Series, pd.Series, bool]:
     return text, late, utc
 
 
-def _parsed(
-    text: pd.Series, name: Any, what: str, where: Callable[[int], str]
-) -> tuple[pd.Index, str | None]:
+def _parsed(text: pd.Series, name: Any, what: str, where: Callable[[int], str]) -> Stamps:
     _refuse_missing(text, what, where)
     text, late, utc = _plain(text)
     matches = [_ISO.fullmatch(one) for one in text]
     bad = [row for row, match in enumerate(matches) if match is None]
-    period = None
     if not bad:
-        stamps = _iso(text, matches, what, where)
-    else:
-        spelt = fitting(text) if len(bad) == len(text) else []
-        if len(spelt) != 1:
-            raise _not_read(text, bad, spelt, name, what, where)
-        stamps, period = pd.DatetimeIndex(spelt[0].read(text)), spelt[0].period
-    if utc and stamps.tz is None:
-        stamps = stamps.tz_localize("UTC")
-    return stamps + pd.to_timedelta(late.to_numpy().astype(np.int64), unit="D"), period
+        return Stamps(_finished(_iso(text, matches, what, where), late, utc=utc))
+    spelt = fitting(text) if len(bad) == len(text) else []
+    if len(spelt) != 1:
+        raise not_read(text, bad, spelt, name, what, where)
+    stamps = pd.DatetimeIndex(spelt[0].read(text))
+    return Stamps(_finished(stamps, late, utc=utc), spelt[0].period, spelt[0].kind)
 
 
 def _iso(
@@ -238,62 +281,6 @@ def _iso(
         return pd.DatetimeIndex(parsed)  # several offsets: one zone, UTC
 
 
-def _not_read(
-    text: pd.Series,
-    bad: list[int],
-    spelt: list[Spelling],
-    name: Any,
-    what: str,
-    where: Callable[[int], str],
-) -> WrongTime:
-    """What keeps text from being read as stamps, and what to do about it."""
-    shown = "" if len(bad) == len(text) else f" in {len(bad)} of {len(text)} rows"
-    start = (
-        f"{what} is text that is not ISO 8601{shown}; the first is {text[bad[0]]!r} in"
-        f" {where(bad[0])}."
-    )
-    if len(spelt) > 1:
-        return WrongTime(
-            f"{start} Day and month cannot be told apart.",
-            *(_by_format(name, one.kind) for one in spelt),
-        )
-    word = zone_word(text[bad[0]])
-    if word:
-        return WrongTime(
-            f"{start} The word {word!r} after the time of day is no zone that can be read: take it"
-            " off, and give the column its zone with dt.tz_localize."
-        )
-    periods = [row for row in bad if names_periods(text[row])]
-    if 2 * len(periods) > len(text):
-        wrong = _unread(text.iloc[bad])
-        return WrongTime(
-            f"{what} names quarters, weeks or months, but {text[wrong]!r} in {where(wrong)} cannot"
-            " be read like the others (months are read by number or by their English names)."
-            " Write all rows in one way, such as 2018-03."
-        )
-    return WrongTime(start, _by_format(name, "..."))
-
-
-def _by_format(name: Any, form: str) -> Cure:
-    """Parsing by a format, as a line of Python and as options."""
-    place = "frame.index" if name is None else f'frame["{name}"]'
-    said = "FORMAT" if form == "..." else f'"{form}"'
-    return Cure(
-        f"If {form} is meant" if form != "..." else "Say how it is written",
-        {} if name is None else {"schema__time": name},
-        code=f'{place} = pd.to_datetime({place}, format="{form}")',
-        option=f"--time-format {said}",
-    )
-
-
-def _unread(text: pd.Series) -> int:
-    """The first row that the spelling which reads most rows cannot read."""
-    kinds = ("quarters", "ISO weeks", "months", "names of months")
-    read = [Spelling(kind).read(text).notna() for kind in kinds]
-    best = max(read, key=lambda good: int(good.sum()))
-    return int(text.index[int(np.argmin(best.to_numpy()))])
-
-
 def _from_objects(values: pd.Index, what: str, where: Callable[[int], str]) -> pd.Index:
     absent = np.asarray(values.isna())
     for row, one in enumerate(values):
@@ -301,7 +288,8 @@ def _from_objects(values: pd.Index, what: str, where: Callable[[int], str]) -> p
         if not (good or absent[row]):
             raise WrongTime(
                 f"{what} holds {one!r} of type {type(one).__name__} in {where(row)}; time is dates,"
-                " periods or whole numbers. Convert it with pd.to_datetime."
+                " periods or whole numbers.",
+                Cure("Convert it", code="pd.to_datetime(...)"),
             )
     if infer_dtype(values) == "integer":
         return pd.Index(values.to_numpy().astype(np.int64))
@@ -312,8 +300,9 @@ def _from_objects(values: pd.Index, what: str, where: Callable[[int], str]) -> p
         row = next((row for row, zone in enumerate(zones) if str(zone) != str(zones[0])), 0)
         raise WrongTime(
             f"{what} mixes zones, or stamps with and without one: {values[0]} in {where(0)},"
-            f" {values[row]} in {where(row)}. Convert it with pd.to_datetime(..., utc=True), or"
-            " give all of them one zone."
+            f" {values[row]} in {where(row)}.",
+            Cure("Convert it", code="pd.to_datetime(..., utc=True)"),
+            Cure("Or give all of them one zone"),
         ) from problem
 
 

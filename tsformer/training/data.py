@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pytorch_lightning as pl
-from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
+from tsformer.arrays import Ints
 from tsformer.errors import ParameterError, SeriesTooShort
 from tsformer.panels import Panel
 from tsformer.panels.scales import ScalesKind
@@ -24,7 +24,6 @@ __all__ = ["WindowDataModule", "validation_rows"]
 
 log = logging.getLogger("tsformer")
 
-Integers = NDArray[np.int64]
 
 _JUDGED = 0.6
 """Most validation windows for each training window: a forecast costs a third of a step, so that
@@ -92,7 +91,7 @@ class WindowDataModule(pl.LightningDataModule):
         edges: Sequence[int] = (),
         scaling: ScalesKind = "series",
         sampling: Literal["windows", "series"] = "windows",
-        validation: float | int | str | Integers | None = "auto",
+        validation: float | int | str | Ints | None = "auto",
         stride: int = 1,
         random_state: int = 0,
     ) -> None:
@@ -153,14 +152,14 @@ class WindowDataModule(pl.LightningDataModule):
 
 
 def validation_rows(
-    lengths: Integers,
+    lengths: Ints,
     validation: float | int | str | None,
     *,
     context: int,
     horizon: int,
     gap: int = 0,
     stride: int = 1,
-) -> Integers:
+) -> Ints:
     """How many of the latest rows of each series are kept for validation.
 
     Parameters
@@ -212,9 +211,7 @@ def validation_rows(
     return np.where(fits, rows, 0)
 
 
-def _too_short(
-    panel: Panel, ends: Integers, context: int, horizon: int, stride: int
-) -> SeriesTooShort:
+def _too_short(panel: Panel, ends: Ints, context: int, horizon: int, stride: int) -> SeriesTooShort:
     longest = int(np.argmax(ends))
     name = f"series {panel.index.ids[longest]!r}" if panel.n_series > 1 else "the series"
     least = "the longest, " if panel.n_series > 1 else ""

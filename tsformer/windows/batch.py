@@ -27,19 +27,24 @@ class Sizes:
     known: int = 0
     calendar: int = 0
     """How many of the known are cycles of the calendar; they stand first. Days off are not counted:
-    a forecast needs them as it needs any planned covariate."""
+    a forecast needs them as it needs any known covariate."""
     lagged: int = 0
     """How many of the known are targets of earlier rows; they stand last."""
     static: int = 0
-    past_levels: tuple[int, ...] = ()
+    past_cardinalities: tuple[int, ...] = ()
     """Number of codes of each categorical past covariate, 0 ("unknown") included."""
-    known_levels: tuple[int, ...] = ()
-    static_levels: tuple[int, ...] = ()
+    known_cardinalities: tuple[int, ...] = ()
+    static_cardinalities: tuple[int, ...] = ()
 
     @property
     def steps(self) -> int:
         """Steps in a window: context and horizon."""
         return self.context + self.horizon
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """Numbers of codes of all categorical columns: past, known, static."""
+        return (*self.past_cardinalities, *self.known_cardinalities, *self.static_cardinalities)
 
 
 class Batch(NamedTuple):

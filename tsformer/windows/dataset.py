@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from tsformer.arrays import Ints
 from tsformer.panels import Panel, Scales
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
@@ -33,7 +33,7 @@ class PanelScales:
 
     @classmethod
     def fit(
-        cls, panel: Panel, ends: NDArray[np.int64] | None = None, *, kind: ScalesKind = "series"
+        cls, panel: Panel, ends: Ints | None = None, *, kind: ScalesKind = "series"
     ) -> "PanelScales":
         """Fit on the first ``ends`` rows of each series (all rows when None).
 
@@ -50,7 +50,7 @@ class PanelScales:
             static=Scales.fit(panel.static.values, series),
         )
 
-    def match(self, places: NDArray[np.int64], otherwise: "PanelScales") -> "PanelScales":
+    def match(self, places: Ints, otherwise: "PanelScales") -> "PanelScales":
         """Scales of other series: those at ``places`` here, where that is -1 from ``otherwise``."""
         new = (places < 0)[:, None]
 
@@ -311,9 +311,9 @@ def sizes_of(panel: Panel, *, context: int, horizon: int, lags: int = 0) -> Size
         calendar=sum(name != "holiday" for name in panel.calendar_names),
         lagged=lagged,
         static=panel.static.values.shape[1],
-        past_levels=counts(panel.past),
-        known_levels=counts(panel.known),
-        static_levels=counts(panel.static),
+        past_cardinalities=counts(panel.past),
+        known_cardinalities=counts(panel.known),
+        static_cardinalities=counts(panel.static),
     )
 
 

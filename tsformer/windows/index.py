@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tsformer.arrays import Ints
 
 __all__ = ["WindowIndex"]
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,22 +35,22 @@ class WindowIndex:
     (array([0, 0, 1]), array([2, 3, 2]))
     """
 
-    first: Integers
-    last: Integers
+    first: Ints
+    last: Ints
     step: int = 1
 
     @classmethod
     def of_rows(
         cls,
-        starts: Integers,
+        starts: Ints,
         *,
         context: int,
         horizon: int,
-        begin: Integers | int = 0,
-        end: Integers | None = None,
+        begin: Ints | int = 0,
+        end: Ints | None = None,
         step: int = 1,
         gap: int = 0,
-        anchor: Integers | None = None,
+        anchor: Ints | None = None,
     ) -> "WindowIndex":
         """Every origin whose forecast lies in rows ``begin <= row < end`` of its series.
 
@@ -78,19 +77,19 @@ class WindowIndex:
         return cls(first.astype(np.int64), (stop - horizon + 1).astype(np.int64), step)
 
     @property
-    def counts(self) -> Integers:
+    def counts(self) -> Ints:
         """(series,) number of windows of each."""
-        rounded_up: Integers = -((self.first - self.last) // self.step)
+        rounded_up: Ints = -((self.first - self.last) // self.step)
         return np.maximum(rounded_up, 0)
 
     @cached_property
-    def _ends(self) -> Integers:
+    def _ends(self) -> Ints:
         return np.cumsum(self.counts)
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
 
-    def locate(self, numbers: Integers) -> tuple[Integers, Integers]:
+    def locate(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Series and origin of each window number."""
         series = np.searchsorted(self._ends, numbers, side="right")
         before = np.concatenate(([0], self._ends[:-1]))
@@ -121,12 +120,12 @@ class _Thinned(WindowIndex):
         return self.most
 
     @property
-    def counts(self) -> Integers:
+    def counts(self) -> Ints:
         """(series,) number of windows of each."""
         series, _ = self.locate(np.arange(self.most))
         return np.bincount(series, minlength=len(self.first)).astype(np.int64)
 
-    def locate(self, numbers: Integers) -> tuple[Integers, Integers]:
+    def locate(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Series and origin of each window number."""
         windows = int(self._ends[-1])
         begin, end = numbers * windows // self.most, (numbers + 1) * windows // self.most
@@ -135,7 +134,7 @@ class _Thinned(WindowIndex):
         return super().locate(begin + (phase * (end - begin)).astype(np.int64))
 
     @cached_property
-    def _ends(self) -> Integers:
+    def _ends(self) -> Ints:
         return np.cumsum(super().counts)
 
     def thinned(self, most: int) -> WindowIndex:

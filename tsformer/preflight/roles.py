@@ -1,0 +1,71 @@
+"""Which column plays which role in a panel, in words; those without one are named, too."""
+
+from typing import Any
+
+from tsformer.errors import TsformerError
+from tsformer.panels import Panel
+from tsformer.panels.seasons import seasons
+from tsformer.reading import read_panel
+from tsformer.time.season import season_length
+
+__all__ = ["role_facts", "unused_columns", "usable_covariate"]
+
+_MOST = 8
+
+
+def role_facts(panel: Panel) -> dict[str, str]:
+    """Name of a role to the columns that play it, the season and the columns without a role."""
+    schema = panel.schema
+    facts = {"season": _season(panel)}
+    for role in ("target", "known", "past", "static"):
+        names = getattr(schema, role)
+        if names:
+            facts[role] = _listed(names)
+    if schema.weight is not None:
+        facts["weight"] = repr(schema.weight)
+    unused = unused_columns(panel)
+    if unused:
+        facts["not used"] = _listed(unused)
+    return facts
+
+
+def unused_columns(panel: Panel) -> tuple[str, ...]:
+    """Columns of the frame that play no role."""
+    schema: Any = panel.schema
+    used = {*schema.target, *schema.past, *schema.known, *schema.static, schema.weight}
+    return tuple(name for name in panel.layout.columns if name not in used)
+
+
+def usable_covariate(data: Any, panel: Panel) -> str | None:
+    """The first column without a role that can be read as a covariate; it is tried."""
+    for name in unused_columns(panel)[:_MOST]:
+        given = panel.schema.get_params()
+        asked = type(panel.schema)(**{**given, "past": (*given["past"], name), "late": None})
+        try:
+            read_panel(data, asked, panel.policy)
+        except TsformerError:
+            continue
+        return name
+    return None
+
+
+def _season(panel: Panel) -> str:
+    found = seasons(panel)
+    if found == (1,):
+        return "none"
+    if panel.schema.season is not None:
+        return f"{_counted(found)} rows"
+    usual = season_length(panel.index.freq)
+    if usual == 1:
+        return f"{_counted(found)} rows, found in the data"
+    more = f" and {_counted(found[1:])}, found in the data" if found[1:] else ""
+    return f"{usual:,} rows, by the stamps{more}"
+
+
+def _counted(lengths: tuple[int, ...]) -> str:
+    return " and ".join(f"{one:,}" for one in lengths)
+
+
+def _listed(names: Any) -> str:
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return ", ".join(map(repr, names[:_MOST])) + more

@@ -180,7 +180,8 @@ class DecoderNetwork(CarriesSkip):
         """Errors in units of the running deviation, as whatever the network itself forecasts."""
         seen = running_statistics(self._cut(batch.past_target), self._cut(batch.past_observed))
         scale = seen.scale[:, -1].unflatten(0, (-1, 1, self.sizes.target))
-        return super().skip_errors(batch) / scale
+        errors: Tensor = super().skip_errors(batch) / scale
+        return errors
 
     def supervise(self, batch: Batch, generator: torch.Generator | None = None) -> Supervision:
         """Every next patch from the true ones before it; outside training, the forecast.

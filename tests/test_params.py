@@ -1,5 +1,8 @@
+import copy
+import inspect
 import pickle
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Literal
 
 import pytest
@@ -55,10 +58,10 @@ def test_construction_only_stores() -> None:
 
 def test_clone_copies_the_parts() -> None:
     learner = Learner(3, optimiser=Optimiser(rate=0.5))
-    copy = clone(learner)
-    assert copy.get_params(deep=False).keys() == learner.get_params(deep=False).keys()
-    assert copy.optimiser is not learner.optimiser
-    assert copy.optimiser.rate == 0.5
+    other = clone(learner)
+    assert other.get_params(deep=False).keys() == learner.get_params(deep=False).keys()
+    assert other.optimiser is not learner.optimiser
+    assert other.optimiser.rate == 0.5
 
 
 def test_a_path_makes_the_part_that_was_none() -> None:
@@ -173,3 +176,59 @@ def test_a_class_without_parameters_says_so() -> None:
 
     with pytest.raises(ParameterError, match="It has none"):
         Empty().set_params(width=1)
+
+
+@params
+class Grouped(Params):
+    """Holds a rate of its own, and an optimiser."""
+
+    grouped = MappingProxyType({"steps": "optimiser", "clip": "optimiser"})
+
+    _: KW_ONLY
+    width: int = param("Units of a layer.", default=1, low=1)
+    optimiser: Optimiser | None = param("None is the default one.", default=None, part=Optimiser)
+
+
+def test_what_is_grouped_is_set_and_read_by_its_short_name() -> None:
+    made = Grouped(width=2, steps=7)
+    assert repr(made) == "Grouped(optimiser=Optimiser(steps=7), width=2)"
+    assert (made.steps, made.clip) == (7, None)
+    assert Grouped().steps == 10
+    made.set_params(clip=0.5).steps = 8
+    assert (made.optimiser.clip, made.optimiser.steps) == (0.5, 8)
+    assert "steps" not in vars(made)
+
+
+def test_the_signature_holds_the_groups_alone() -> None:
+    assert list(inspect.signature(Grouped).parameters) == ["width", "optimiser"]
+    assert list(Grouped().get_params(deep=False)) == ["optimiser", "width"]
+    with pytest.raises(TypeError, match="stepps"):
+        Grouped(stepps=3)
+
+
+def test_a_group_that_is_handed_in_stays_as_it_was() -> None:
+    optimiser = Optimiser(steps=3)
+    made = Grouped(optimiser=optimiser, clip=2.0)
+    assert (made.steps, made.clip, optimiser.clip) == (3, 2.0, None)
+    assert Grouped(optimiser=optimiser).optimiser is optimiser
+
+
+def test_what_is_grouped_survives_copies() -> None:
+    made = Grouped(steps=7)
+    for one in (clone(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert one.steps == 7
+        assert one.optimiser is not made.optimiser
+
+
+def test_a_short_name_has_a_full_path() -> None:
+    assert Grouped().full_path("steps") == "optimiser__steps"
+    assert Grouped().full_path("width") == "width"
+    assert Learner(3).full_path("optimiser__rate") == "optimiser__rate"
+    with pytest.raises(ParameterError, match=r"no parameter 'stps'.* Did you mean 'steps'"):
+        Grouped().set_params(stps=1)
+
+
+@pytest.mark.parametrize("wrong", ["optimiser", 3, Optimiser, {"rate": 0.1}], ids=str)
+def test_what_is_no_part_is_refused_with_what_there_is(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match=r"optimiser must be a value such as Optimiser\(\)"):
+        Learner(3, optimiser=wrong).check()

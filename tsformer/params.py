@@ -16,15 +16,17 @@ Traceback (most recent call last):
 tsformer.errors.ParameterError: Smoother(width=0): width must be at least 1
 """
 
+import copy
 import dataclasses
 import difflib
+import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, MISSING
 from numbers import Integral, Real
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from sklearn.base import BaseEstimator
 
@@ -68,7 +70,43 @@ def param(
 
 
 class Params(BaseEstimator):  # type: ignore[misc]
-    """Base of every value that holds parameters; see :func:`params`."""
+    """Base of every value that holds parameters; see :func:`params`.
+
+    Attributes
+    ----------
+    grouped : dict
+        Parameters that stand in a part, by their short name: ``{"clip": "optimizer"}``. The
+        constructor, ``set_params`` and the attribute take the short name as well as the path.
+    """
+
+    grouped: ClassVar[Mapping[str, str]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        group = type(self).grouped.get(name)
+        if group is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._part(group), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in type(self).grouped:
+            self.set_params(**{name: value})
+        else:
+            object.__setattr__(self, name, value)
+
+    def _part(self, name: str) -> Any:
+        """A part, or what None stands for."""
+        value = getattr(self, name)
+        make = {field.name: field.metadata.get("part") for field in _fields(self)}.get(name)
+        return make() if value is None and make is not None else value
+
+    def full_path(self, path: str) -> str:
+        """The path of a parameter, where it may be given by its short name."""
+        name, nested, rest = path.partition("__")
+        if not nested:
+            group = type(self).grouped.get(name)
+            return path if group is None else f"{group}__{name}"
+        inner = self._part(name) if name in {field.name for field in _fields(self)} else None
+        return f"{name}__{inner.full_path(rest)}" if isinstance(inner, Params) else path
 
     def check(self) -> None:
         """Raise ``ParameterError`` for the first parameter that is out of range, nested ones too.
@@ -94,10 +132,11 @@ class Params(BaseEstimator):  # type: ignore[misc]
             If a name is not a parameter; the message suggests the closest one.
         """
         parts = {f.name: f.metadata.get("part") for f in _fields(self)}
+        parameters = {self.full_path(path): value for path, value in parameters.items()}
         for path in parameters:
             name, nested, _ = path.partition("__")
             if name not in parts:
-                raise ParameterError(_misspelt(self, name, list(parts)))
+                raise ParameterError(_misspelt(self, name, [*parts, *type(self).grouped]))
             make = parts[name]
             if nested and getattr(self, name) is None and make is not None:
                 setattr(self, name, make())
@@ -114,6 +153,8 @@ def params(cls: type[ParamsType]) -> type[ParamsType]:
     # inspect.cleandoc first: dataclass would otherwise write its own signature as the docstring
     cls.__doc__ = inspect.cleandoc(cls.__doc__ or "")
     made = dataclasses.dataclass(eq=False, repr=False)(cls)
+    if made.grouped:
+        made.__init__ = _taking_short_names(made.__init__)  # type: ignore[method-assign]
     listed = "\n".join(_described(made))
     if listed:
         summary, found, rest = (made.__doc__ or "").partition("\n\nNotes\n-----")
@@ -121,6 +162,22 @@ def params(cls: type[ParamsType]) -> type[ParamsType]:
         section = f"\n\nParameters\n----------\n{listed}"
         made.__doc__ = f"{head}{section}{example}{tail}{found}{rest}"
     return made
+
+
+def _taking_short_names(construct: Callable[..., None]) -> Callable[..., None]:
+    """A constructor that also takes parameters of its groups; the signature stays short."""
+
+    @functools.wraps(construct)
+    def taking(self: Params, *nouns: Any, **given: Any) -> None:
+        grouped = type(self).grouped
+        short = {name: given.pop(name) for name in tuple(given) if name in grouped}
+        construct(self, *nouns, **given)
+        for group in {grouped[name] for name in short}:
+            # a group that was handed in may serve another value too
+            setattr(self, group, copy.copy(self._part(group)))
+        self.set_params(**short)
+
+    return taking
 
 
 def _fields(value: Any) -> tuple["dataclasses.Field[Any]", ...]:
@@ -146,6 +203,9 @@ def _misspelt(owner: Params, name: str, known: list[str]) -> str:
 def _problem(value: Any, hint: Any, metadata: Any) -> str | None:
     if value is None:
         return None if _accepts(hint, type(None)) else "must not be None"
+    parts = [kind for kind in _kinds(hint) if isinstance(kind, type) and issubclass(kind, Params)]
+    if parts and len(parts) == sum(kind is not type(None) for kind in _kinds(hint)):
+        return None if isinstance(value, tuple(parts)) else _no_part(value, parts, metadata)
     choices = metadata.get("choices")
     if choices is not None and value not in choices:
         # a list of words may stand beside another type, such as a fraction or a frame
@@ -157,6 +217,26 @@ def _problem(value: Any, hint: Any, metadata: Any) -> str | None:
     if wrong or not bounds or isinstance(value, bool) or not isinstance(value, Real):
         return wrong
     return _outside(float(value), bounds)
+
+
+def _no_part(value: Any, kinds: list[type[Params]], metadata: Any) -> str:
+    """What should stand where a part is expected: one of the classes that there are."""
+    names = sorted({one.__name__ for kind in kinds for one in _concrete(kind)})
+    close = [name for name in names if isinstance(value, str) and name.lower() == value.lower()]
+    if isinstance(value, type) and value.__name__ in names:
+        close = [value.__name__]
+    usual = metadata.get("part")
+    such = close[0] if close else getattr(usual, "__name__", names[0])
+    listed = f"; there are {', '.join(names)}" if len(names) > 1 else ""
+    return f"must be a value such as {such}(){listed}"
+
+
+def _concrete(kind: type[Params]) -> Iterator[type[Params]]:
+    """The classes of a kind that can be made, itself included."""
+    if not inspect.isabstract(kind):
+        yield kind
+    for one in kind.__subclasses__():
+        yield from _concrete(one)
 
 
 def _wrong_kind(value: Any, kinds: tuple[Any, ...]) -> str | None:

@@ -7,6 +7,7 @@ import pytest
 from tsformer import Forecaster, Training
 from tsformer.models import Informer, Linear, Transformer
 
+SETTINGS = {*Training().get_params(), *Training.grouped}
 TINY = {"d_model": 8, "n_heads": 1, "d_ff": 8, "encoder_layers": 1}
 
 
@@ -39,7 +40,7 @@ def tiny() -> Callable[..., Forecaster]:
     """A maker of forecasters with a small network and few epochs."""
 
     def make(kind: str = "informer", *, model: dict | None = None, **given: object) -> Forecaster:
-        epochs = {key: given.pop(key) for key in list(given) if key in Training().get_params()}
+        epochs = {key: given.pop(key) for key in list(given) if key in SETTINGS}
         kinds = {"informer": Informer, "transformer": Transformer}
         return Forecaster(
             kinds[kind](**{**TINY, **(model or {})}),

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["build_forecaster", "check_levels", "read_quantiles"]
 
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_PARTS = ("model", "head", "training", "schema", "policy")
+_PARTS = (
+    *("model", "head", "training", "schema", "policy"),
+    *("optimizer", "windows", "device", "reports"),
+)
 
 
 def build_forecaster(data: "Data", horizon: int, options: Model, **defaults: Any) -> Any:
@@ -132,9 +135,10 @@ def _read_setting(setting: str) -> tuple[str, Any]:
 
 def _set(forecaster: "Params", path: str, value: Any) -> None:
     """Set one parameter; what fit could not make sense of is refused here."""
+    path = forecaster.full_path(path)
     *parts, name = path.split("__")
     if name in _PARTS and value is not None:
-        cure = "--model NAME" if name == "model" else f"--set {name}__...=VALUE"
+        cure = "--model NAME" if name == "model" else f"--set {path}__...=VALUE"
         raise ParameterError(f"--set {path}: {name} is a part with its own parameters: {cure}")
     try:
         forecaster.set_params(**{path: value})

@@ -31,6 +31,7 @@ from tsformer.panels.layout import Layout
 from tsformer.params import Params
 from tsformer.time.freq import as_freq, name_of
 from tsformer.training import Training
+from tsformer.training.groups import Device, Optimizer, Reports, Windows
 from tsformer.windows import PanelScales, sizes_of
 
 __all__ = ["load", "savable", "save_forecaster"]
@@ -52,7 +53,7 @@ def _values() -> dict[str, type[Any]]:
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
         *_parts(panels, panels.Transform),
-        *(Policy, Schema, ResolvedSchema, Training),
+        *(Policy, Schema, ResolvedSchema, Training, Optimizer, Windows, Device, Reports),
         *(Layout, Columns, Panel, PanelIndex, PanelScales, Scales),
     )
     return {kind.__name__: kind for kind in parts}
@@ -233,10 +234,10 @@ def _encoded_object(value: Any, tensors: dict[str, Any], path: str) -> Any:
     if _values().get(name) is not type(value):
         raise TypeError(f"a value of type {name} ({path}) cannot be saved")
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Training):
+    if isinstance(value, Reports):
         fields |= _UNSAVED
-        if isinstance(value.validation, pd.DataFrame):
-            fields["validation"] = "auto"
+    if isinstance(value, Training) and isinstance(value.validation, pd.DataFrame):
+        fields["validation"] = "auto"
     return {"value": name, "fields": _encoded(fields, tensors, path)}
 
 

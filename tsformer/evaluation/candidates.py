@@ -111,7 +111,8 @@ def fitted_before(
     if not ends.any():
         raise SeriesTooShort("no series has a row before the first fold; ask for fewer folds")
     # a stride counts back from behind the fit and the own gap: bring that to the phase of the folds
-    stride = fresh.get_params().get("training__stride", 1)
+    training = getattr(fresh, "training", None)
+    stride = 1 if training is None else training.stride
     ends = np.maximum(ends - (fresh.gap - plan.gap) % stride, 0)
     try:
         with warnings.catch_warnings():

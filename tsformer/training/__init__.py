@@ -7,6 +7,7 @@ asked for.
 from typing import TYPE_CHECKING
 
 from tsformer._lazy import attach
+from tsformer.training.groups import Device, Optimizer, Reports, Windows
 from tsformer.training.settings import Training
 
 if TYPE_CHECKING:
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BestWeights",
+    "Device",
     "ForecastModule",
     "InformerModule",
+    "Optimizer",
+    "Reports",
     "Training",
     "TransformerModule",
     "WindowDataModule",
+    "Windows",
     "build_network",
     "train",
     "validation_rows",

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from tsformer.errors import ParameterError
 from tsformer.params import KW_ONLY, Params, param, params
-from tsformer.training import runtime
+from tsformer.training.groups import Device, Optimizer, Reports, Windows
 
 __all__ = ["Training"]
 
@@ -20,97 +21,71 @@ class Training(Params):
 
     The best weights by validation loss are kept. Without validation windows there is no early
     stopping and the last weights are kept, which is logged.
+
+    What is seldom touched stands in groups, and may be given by its own name as well:
+    ``Training(clip=None)`` is ``Training(optimizer=Optimizer(clip=None))``, and
+    ``training__clip`` is ``training__optimizer__clip``.
+
+    Examples
+    --------
+    >>> Training(epochs=5, stride=24)
+    Training(epochs=5, windows=Windows(stride=24))
+    >>> Training().set_params(windows__stride=12).stride
+    12
     """
+
+    grouped = MappingProxyType(
+        {
+            "weight_decay": "optimizer",
+            "schedule": "optimizer",
+            "clip": "optimizer",
+            "sampling": "windows",
+            "stride": "windows",
+            "accelerator": "device",
+            "devices": "device",
+            "precision": "device",
+            "compile": "device",
+            "callbacks": "reports",
+            "logger": "reports",
+            "progress": "reports",
+        }
+    )
 
     _: KW_ONLY
     epochs: int = param("Most passes over the training windows.", default=20, low=0)
     batch_size: int = param("Windows a step.", default=32, low=1)
     learning_rate: float = param("Largest step size of AdamW.", default=1e-3, above=0)
-    weight_decay: float = param("Decoupled weight decay of AdamW.", default=1e-2, low=0)
-    schedule: Literal["cosine", "constant", "one_cycle"] = param(
-        "Learning rate over the steps: 'cosine' falls to nothing after a short warm-up, "
-        "'one_cycle' rises for 30 % of the steps first.",
-        default="cosine",
-        choices=("cosine", "constant", "one_cycle"),
+    validation: float | int | str | pd.DataFrame | None = param(
+        "Latest rows of each series kept for validation: a fraction below 1, a number of rows, "
+        "a frame that continues the data, 'auto' (a fifth, at least one horizon), or None.",
+        default="auto",
     )
     patience: int | None = param(
         "Epochs without a better validation loss before stopping; None never stops.",
         default=3,
         low=1,
     )
-    clip: float | None = param(
-        "Largest norm of the gradient; None does not clip.", default=1.0, above=0
-    )
-    precision: str = param(
-        "Lightning's precision: '32-true', 'bf16-mixed' or '16-mixed'.",
-        default="32-true",
-        choices=("32-true", "32", "bf16-mixed", "bf16", "16-mixed", "16"),
-    )
-    validation: float | int | str | pd.DataFrame | None = param(
-        "Latest rows of each series kept for validation: a fraction below 1, a number of rows, "
-        "a frame that continues the data, 'auto' (a fifth, at least one horizon), or None.",
-        default="auto",
-    )
-    sampling: Literal["windows", "series"] = param(
-        "What an epoch is: 'windows' takes every training window exactly once, 'series' as many,"
-        " drawn so that every series comes up equally often.",
-        default="windows",
-        choices=("windows", "series"),
-    )
-    stride: int = param(
-        "Rows between the origins of windows, in training and validation, counted back from where a"
-        " forecast after the data begins: 24 with hourly data that end at midnight forecasts at"
-        " midnight only, and learns from that alone.",
-        default=1,
-        low=1,
-    )
+    max_time: float | None = param("Seconds after which training stops.", default=None, above=0)
     refit_all: bool = param(
         "Train once more, on all rows, for the best number of epochs found.", default=False
     )
-    compile: bool = param(
-        "Compile the network for the time of a fit; needs a C++ compiler and takes a minute or"
-        " more, which long fits of large networks may win back.",
-        default=False,
+    optimizer: Optimizer | None = param(
+        "weight_decay, schedule and clip; None is Optimizer().", default=None, part=Optimizer
     )
-    max_time: float | None = param("Seconds after which training stops.", default=None, above=0)
-    accelerator: str = param(
-        "Lightning's accelerator: 'auto', 'cpu', 'gpu', 'cuda', 'mps'.",
-        default="auto",
-        choices=("auto", "cpu", "gpu", "cuda", "mps"),
+    windows: Windows | None = param(
+        "sampling and stride; None is Windows().", default=None, part=Windows
     )
-    devices: int = param("Number of devices: 1, more are not supported yet.", default=1, low=1)
-    callbacks: tuple[Any, ...] | list[Any] = param(
-        "Lightning callbacks, or functions called with each epoch's row of the history.", default=()
+    device: Device | None = param(
+        "accelerator, devices, precision and compile; None is Device().", default=None, part=Device
     )
-    logger: Any = param("A Lightning logger; None writes nothing.", default=None)
-    progress: bool | Literal["auto"] = param(
-        "A progress bar: 'auto' shows one in a terminal or notebook.", default="auto"
+    reports: Reports | None = param(
+        "callbacks, logger and progress; None is Reports().", default=None, part=Reports
     )
 
     def check(self) -> None:
         """Raise ``ParameterError`` for the first setting that is out of range."""
         super().check()
         self._check_validation()
-        if self.devices > 1:
-            raise ParameterError(
-                f"Training(devices={self.devices}): training on more than one device is not "
-                "supported yet; devices must be 1"
-            )
-        problem = runtime.accelerator_problem(self.accelerator)
-        if problem:
-            raise ParameterError(f"Training(accelerator={self.accelerator!r}): {problem}")
-        calls: Any = self.callbacks
-        if not isinstance(calls, (tuple, list)):
-            raise ParameterError(
-                f"Training(callbacks={calls!r}): callbacks must be a list or tuple of them"
-            )
-        for call in calls:
-            problem = runtime.callback_problem(call)
-            if problem:
-                raise ParameterError(f"Training(callbacks=[{call!r}]): {problem}")
-        problem = runtime.logger_problem(self.logger)
-        if problem:
-            raise ParameterError(f"Training(logger={self.logger!r}): {problem}")
 
     def _check_validation(self) -> None:
         value: Any = self.validation
@@ -132,7 +107,7 @@ class Training(Params):
         >>> [round(Training().learning_rate_at(step, 101), 2) for step in (0, 5, 50, 100)]
         [0.17, 1.0, 0.54, 0.0]
         """
-        return _SCHEDULES[self.schedule](step, max(1, steps))
+        return _SCHEDULES[(self.optimizer or Optimizer()).schedule](step, max(1, steps))
 
 
 def _constant(step: int, steps: int) -> float:

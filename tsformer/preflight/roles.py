@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import pandas as pd
+
 from tsformer.errors import TsformerError
-from tsformer.panels import Panel
+from tsformer.panels import Panel, Schema
 from tsformer.panels.seasons import seasons
 from tsformer.reading import read_panel
 from tsformer.time.season import season_length
 
-__all__ = ["role_facts", "unused_columns", "usable_covariate"]
+__all__ = ["role_facts", "time_words", "unused_columns", "usable_covariate"]
 
 _MOST = 8
 
@@ -29,6 +31,18 @@ def role_facts(panel: Panel) -> dict[str, str]:
     return facts
 
 
+def time_words(panel: Panel) -> str:
+    """Where the stamps stand, and what they were read from unless that is plain."""
+    layout = panel.layout
+    if layout.time_in == "index" and not layout.time_spelling:
+        dated = isinstance(panel.index.stamps, pd.DatetimeIndex) or layout.period is not None
+        return "the index" if dated or layout.time_name is not None else "row number"
+    parts = [name for name, _ in layout.time_parts if name != layout.time_name]
+    words = repr(layout.time_name) if layout.time_in == "column" else "the index"
+    words += f" with {_listed(parts)}" if parts else ""
+    return words + (f", read as {layout.time_spelling}" if layout.time_spelling else "")
+
+
 def unused_columns(panel: Panel) -> tuple[str, ...]:
     """Columns of the frame that play no role."""
     schema: Any = panel.schema
@@ -36,11 +50,15 @@ def unused_columns(panel: Panel) -> tuple[str, ...]:
     return tuple(name for name in panel.layout.columns if name not in used)
 
 
-def usable_covariate(data: Any, panel: Panel) -> str | None:
-    """The first column without a role that can be read as a covariate; it is tried."""
+def usable_covariate(data: Any, panel: Panel, schema: Schema | None = None) -> str | None:
+    """The first column without a role that can be read as a covariate; it is tried.
+
+    ``schema`` is what the panel was read by.
+    """
+    given = (schema or Schema()).get_params()
     for name in unused_columns(panel)[:_MOST]:
-        given = panel.schema.get_params()
-        asked = type(panel.schema)(**{**given, "past": (*given["past"], name), "late": None})
+        past = (*(panel.schema.past or ()), name)
+        asked = Schema(**{**given, "target": panel.schema.target, "past": past})
         try:
             read_panel(data, asked, panel.policy)
         except TsformerError:

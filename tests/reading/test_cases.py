@@ -9,6 +9,7 @@ import pytest
 from case_files import *  # noqa: F403
 from case_numbers import *  # noqa: F403
 from case_time import *  # noqa: F403
+from case_training import *  # noqa: F403
 
 
 @pytest.fixture

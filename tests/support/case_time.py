@@ -129,11 +129,7 @@ ROWS = {
         MONTHS, 12, each(day=lambda t: t.replace(day=t.days_in_month).date()), "2020-01-31"
     ),
 }
-NOT_YET = {
-    "year, month", "Month, Year", "201801", "Year", "year, newest first", "date, time",
-    "Datum, Uhrzeit", "hour 1 to 24", "hour 0 to 23", "seconds as Zeit", "milliseconds",
-    "Excel days", "20230131", "20230131, newest first", "GMT", "the 15th", "the 30th, clipped",
-}  # fmt: skip
+NOT_YET = {"GMT", "the 15th", "the 30th, clipped"}
 
 
 def values(spelt: Spelt) -> np.ndarray:
@@ -161,7 +157,7 @@ DOORS = ["file", "frame"]
 def check_said(answer: Answer, spelt: Spelt) -> None:
     """What was taken for time is named."""
     names = list(spelt.cells(spelt.stamps[:1]))
-    assert answer.error is not None or all(f"'{name}'" in answer.said for name in names[:1])
+    assert answer.error is not None or any(f"'{name}'" in answer.said for name in names)
 
 
 @pytest.mark.parametrize("name", rows(ROWS, NOT_YET))

@@ -35,8 +35,9 @@ def not_read(
     word = zone_word(text[bad[0]])
     if word:
         return WrongTime(
-            f"{start} The word {word!r} after the time of day is no zone that can be read: take it"
-            " off, and give the column its zone with dt.tz_localize."
+            f"{start} The word {word!r} after the time of day is no zone that can be read.",
+            Cure("Take it off, and give the column its zone", code="dt.tz_localize(...)"),
+            Cure("Or write it as an offset, such as +01:00"),
         )
     periods = [row for row in bad if names_periods(text[row])]
     if 2 * len(periods) > len(text):

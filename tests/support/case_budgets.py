@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from case_lightning import TINY, weekly
-from doors import heard, not_yet
+from doors import heard
 
 from tsformer import Forecaster, Schema, Training
 from tsformer.errors import ParameterError
@@ -43,13 +43,11 @@ def with_words(role: str) -> Forecaster:
     return forecaster.fit(weekly(kind=words))
 
 
-@not_yet
 @pytest.mark.parametrize("role", ["past", "known"])
 def test_5_only_words_that_rows_held_have_weights(role: str) -> None:
     assert sum(weight.numel() for weight in with_words(role).network_.parameters()) < 20_000
 
 
-@not_yet
 def test_5_a_declared_word_that_no_row_held_is_unseen() -> None:
     days = pd.date_range("2023-03-27", periods=3)
     plan = pd.DataFrame({"kind": pd.Categorical(["a", "w5", "b"], dtype=WORDS)}, index=days)

@@ -56,7 +56,7 @@ def scored(
 ) -> tuple[pd.DataFrame, float]:
     """Errors of a model and of seasonal naive on the same windows, and the seconds they took."""
     short = Training(epochs=2, batch_size=64, max_time=30)
-    entrant = Forecaster(
+    candidate = Forecaster(
         model,
         horizon=HORIZON,
         context=96 if quick else CONTEXT,
@@ -66,7 +66,7 @@ def scored(
     )
     began = time.monotonic()
     found = backtest(
-        {"model": entrant},
+        {"model": candidate},
         data,
         split="canonical",
         metrics=("scaled_mse", "scaled_mae"),
@@ -89,8 +89,8 @@ def compared(data: Dataset, *, quick: bool) -> pd.DataFrame:
     rows: dict[str, dict[str, Any]] = {}
     for name, model in architectures().items():
         errors, seconds = scored(model, data, policy, quick=quick)
-        for entrant, label in (("model", name), ("SeasonalNaive", "SeasonalNaive")):
-            mse, mae, windows = errors.loc[entrant, ["scaled_mse", "scaled_mae", "windows"]]
+        for candidate, label in (("model", name), ("SeasonalNaive", "SeasonalNaive")):
+            mse, mae, windows = errors.loc[candidate, ["scaled_mse", "scaled_mae", "windows"]]
             rows[label] = {"mse": mse, "mae": mae, "windows": int(windows)}
         rows[name] |= {"seconds": seconds, "parameters": parameters(model, sizes)}
         print(name, rows[name], flush=True)

@@ -110,7 +110,7 @@ def errors(data: Dataset, policy: Policy | None, *, quick: bool) -> pd.DataFrame
                 max_time=8 if quick else 600,
                 patience=None,
             )
-            entrant = Forecaster(
+            candidate = Forecaster(
                 model,
                 horizon=HORIZON,
                 context=context,
@@ -120,7 +120,7 @@ def errors(data: Dataset, policy: Policy | None, *, quick: bool) -> pd.DataFrame
             )
             began = time.monotonic()
             found = backtest(
-                {name: entrant},
+                {name: candidate},
                 data,
                 split=split,
                 step=96 if quick else 24,

@@ -41,7 +41,7 @@ def data() -> tuple[str, pd.DataFrame, Schema]:
         return "made up", frame, Schema(series="series", time="time", target="value")
 
 
-def entrants(quick: bool, seed: int, schema: Schema) -> dict[str, PanelForecaster]:
+def candidates(quick: bool, seed: int, schema: Schema) -> dict[str, PanelForecaster]:
     """Global models, and the forecast that needs no fit."""
     # large batches: most of a step over 32 windows of 56 days is not spent computing
     training = Training(epochs=10, batch_size=256, max_time=20 if quick else None)
@@ -86,7 +86,7 @@ def main(quick: bool) -> None:
     for seed in SEEDS:
         out = np.random.default_rng(seed).choice(names, size=len(names) // 5, replace=False)
         held = frame[series].isin(out)
-        for model, one in entrants(quick, seed, schema).items():
+        for model, one in candidates(quick, seed, schema).items():
             fitted = one.fit(training[~held.reindex(training.index)])
             rows.append(
                 {

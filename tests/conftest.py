@@ -21,6 +21,12 @@ settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+# asserts in what the tests share say as much as those in the tests
+pytest.register_assert_rewrite(
+    *(path.stem for path in (Path(__file__).parent / "support").glob("*.py"))
+)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("shared_data") and not os.environ.get("TSFORMER_DATA"):
         pytest.skip("TSFORMER_DATA is not set")

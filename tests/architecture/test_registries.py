@@ -41,6 +41,8 @@ CHOSEN = {
     "MaskedTransformer": {"tsformer/estimators/pretrainer.py": "what is pretrained"},
     "Transformer": {"tsformer/training/leaves.py": "a leaf for those who live in Lightning"},
     "Quantiles": {
+        "tsformer/cli/forecasters.py": "the default",
+        "tsformer/cures.py": "how a cure spells a head",
         "tsformer/cli/options.py": "an option of that name",
         "tsformer/estimators/forecaster.py": "the default",
         "tsformer/estimators/pretrainer.py": "the default",
@@ -49,7 +51,7 @@ CHOSEN = {
     },
     "SeasonalNaive": {
         "tsformer/__init__.py": "public at the top",
-        "tsformer/evaluation/entrants.py": "stands beside every backtest",
+        "tsformer/evaluation/candidates.py": "stands beside every backtest",
     },
     "Drift": {"tsformer/__init__.py": "public at the top"},
     "mae": {

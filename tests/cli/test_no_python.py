@@ -32,7 +32,6 @@ NOT_MET = {
     "estimators/forecaster.py": "weights to start from are given in Python alone",
     "heads/quantiles.py": "shows what was set by --set",
     "panels/schema.py": "--season is checked before",
-    "time/stamps.py": "to come",
     "estimators/pretrainer.py": "pretraining is done in Python alone",
 }
 

@@ -103,7 +103,7 @@ def test_the_gap_is_kept_in_rows_where_series_interleave():
     assert seen == [[58, 57]]
 
 
-def test_entrants_that_ignore_different_rows_are_not_compared():
+def test_candidates_that_ignore_different_rows_are_not_compared():
     policy = Policy(ignore=[("2024-02-01", "2024-02-10")])
     with pytest.raises(ParameterError, match="leave out different rows"):
         backtest(

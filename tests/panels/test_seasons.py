@@ -69,7 +69,7 @@ def test_the_season_is_said_and_saved(caplog, tmp_path):
     forecaster = Forecaster(Linear(), horizon=7, schema=Schema(season=14)).fit(frame)
     path = forecaster.save(tmp_path / "one.safetensors")
     again = load(path)
-    assert again.schema_.season == 14
+    assert again.schema_.season == (14,)
     assert again.schema.season == 14
 
 

@@ -92,15 +92,34 @@ def test_a_forecast_does_without_what_is_late():
     assert not fitted.predict(other).equals(fitted.predict(frame))
 
 
-def test_what_is_late_is_late_in_every_fold_of_a_backtest():
-    seen = []
+class Watched(SeasonalNaive):
+    """Notes what each fit of a backtest found to be late."""
 
-    class Watched(SeasonalNaive):
-        def fit(self, data, y=None):
-            super().fit(data)
-            seen.append(self.schema_.late)
-            return self
+    seen: list[dict[str, int]] = []  # noqa: RUF012
 
-    schema = Schema(target="y", past="rain")
+    def fit(self, data, y=None):
+        super().fit(data)
+        self.seen.append(self.schema_.late)
+        return self
+
+
+@pytest.mark.parametrize(
+    ("said", "found"), [(None, [{}, {}, {}]), ({"rain": 3}, [{"rain": 3}] * 3)]
+)
+def test_each_fold_finds_what_is_late_in_its_own_rows_and_keeps_what_is_said(said, found):
+    Watched.seen.clear()
+    schema = Schema(target="y", past="rain", late=said)
     backtest(Watched(horizon=2, schema=schema, policy=MASK), numbered(), folds=3, refit=True)
-    assert seen == [{"rain": 2}] * 3
+    assert Watched.seen == found
+
+
+def test_what_is_missing_at_the_end_of_all_data_moves_no_earlier_fold():
+    schema, splits = Schema(target="y", past="rain"), {"folds": 3, "refit": True}
+    first = []
+    for rain in (0, 3):
+        frame = numbered(rain=rain)
+        frame["y"] += frame["rain"].fillna(1.0).shift(2, fill_value=0.0)
+        forecaster = Forecaster(Linear(), horizon=4, context=10, schema=schema, policy=MASK)
+        made = backtest(forecaster, frame, **splits).forecasts
+        first.append(made[made["cutoff"] == made["cutoff"].min()]["forecast"].to_numpy())
+    np.testing.assert_array_equal(first[0], first[1])

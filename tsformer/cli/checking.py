@@ -1,5 +1,6 @@
 """The command that looks a file over before anything runs."""
 
+import dataclasses
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,6 +9,7 @@ from tsformer.cli.exits import note, worded
 from tsformer.cli.files import Data, read_data
 from tsformer.cli.options import Format, Roles, Source, grouped
 from tsformer.cli.tables import say
+from tsformer.cli.trying import that_work
 from tsformer.errors import DatasetError, FrameError
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ def check(
     try:
         data = read_data(file, form, roles)
     except (FrameError, DatasetError, OSError) as problem:
+        if isinstance(problem, FrameError):
+            problem.cures = that_work(problem.message, problem.cures, file, form, roles)
         say(f"error: {worded(problem)}")
         raise typer.Exit(2) from problem
     from tsformer.preflight import describe
@@ -40,7 +44,13 @@ def check(
     report = describe(
         data.frame, schema=data.schema, policy=data.policy, horizon=horizon, context=context
     )
-    say(report.as_options())
+    tried = (
+        one._replace(cures=that_work(one.message, one.cures, file, form, roles))
+        if one.level == "error"
+        else one
+        for one in report.findings
+    )
+    say(dataclasses.replace(report, findings=tuple(tried)).as_options())
     raise typer.Exit(report.exit_code)
 
 

@@ -74,8 +74,19 @@ def _as_asked(raw: bytes, name: str, encoding: str) -> str:
         row = raw.count(b"\n", 0, problem.start) + 1
         raise FrameError(
             f"{name} is not written in {encoding}: line {row} cannot be read.",
-            Cure("Say another one", option="--encoding ENCODING"),
+            Cure("Say another one", option=f"--encoding {_fitting(raw)}"),
         ) from problem
+
+
+def _fitting(raw: bytes) -> str:
+    """The first of the usual encodings in which the bytes are text."""
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"
 
 
 def _from_zip(name: str, raw: bytes) -> bytes:

@@ -226,10 +226,20 @@ def _of_the_table(
             raise FrameError(
                 f"{name}, line {line}: {len(cells)} values where the header has {width} names.",
                 Cure("Correct the line"),
+                Cure("Or leave out what stands above", option=f"--skip-rows {line - 1}"),
+                *_as_comment(row),
             )
         else:
             kept.append((line, cells))
     return kept
+
+
+def _as_comment(row: list[str]) -> list[Cure]:
+    """Leaving out the lines that begin as this one does, where that is with a mark."""
+    mark = row[0].lstrip()[:1]
+    if not mark or mark.isalnum() or mark in "-+.\"'":
+        return []
+    return [Cure("Or take it as a comment", option=f'--comment "{mark}"')]
 
 
 def _is_total(cells: list[str], above: list[list[str]]) -> bool:

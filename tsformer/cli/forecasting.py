@@ -11,6 +11,7 @@ from tsformer.cli.files import check_output, check_table, read_data, read_table,
 from tsformer.cli.forecasters import build_forecaster, check_levels, read_quantiles
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
 from tsformer.cli.tables import describe_data, describe_fit, print_facts, print_rows, say
+from tsformer.cli.trying import with_tried_cures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that exist."
 
 
 @grouped
+@with_tried_cures
 def forecast(
     file: Source,
     horizon: Horizon,
@@ -80,6 +82,7 @@ def forecast(
 
 
 @grouped
+@with_tried_cures
 def fit(
     file: Source,
     horizon: Horizon,

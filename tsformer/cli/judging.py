@@ -8,6 +8,7 @@ from tsformer.cli.files import Data, read_data
 from tsformer.cli.forecasters import build_forecaster
 from tsformer.cli.options import Format, Horizon, Model, Roles, Source, grouped
 from tsformer.cli.tables import print_facts, print_table, say
+from tsformer.cli.trying import with_tried_cures
 from tsformer.errors import ParameterError
 
 __all__ = ["backtest", "tune"]
@@ -17,6 +18,7 @@ _QUICK = {"training__epochs": 3, "training__batch_size": 64, "training__patience
 
 
 @grouped
+@with_tried_cures
 def backtest(
     file: Source,
     horizon: Horizon,
@@ -66,6 +68,7 @@ def backtest(
 
 
 @grouped
+@with_tried_cures
 def tune(
     file: Source,
     horizon: Horizon,

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsformer.cli.decoding import decoded, unpacked
-from tsformer.cli.dialect import TextTable, find_table, read_rows
+from tsformer.cli.dialect import TextTable, find_separator, find_table, read_rows
 from tsformer.cli.melting import melted
 from tsformer.cli.numbers import EMPTY_TEXT, Marks, as_numbers, find_marks, in_groups
 from tsformer.cli.records import read_records
 from tsformer.cli.workbooks import read_workbook
 from tsformer.cures import Cure
-from tsformer.errors import DuplicateColumn, WrongType
+from tsformer.errors import DuplicateColumn, FrameError, WrongType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +53,7 @@ def read_text_table(path: Path, kind: str, form: "Format") -> "tuple[pd.DataFram
         comment=form.comment,
         no_header=form.no_header,
     )
+    _refuse_unseparated(table, text, path.name)
     if kind in (".tsv", ".tab") and table.separator == "\t":
         table.notes = [one for one in table.notes if not one.endswith("by tabs")]
     if encoding is not None:
@@ -77,7 +78,7 @@ def typed_column(
     plain = _plain_numbers(text)
     if plain is not None and not _may_be_grouped(held, table.separator, form, decimal):
         return plain, ""
-    sample = held.drop_duplicates()[:_SAMPLE]
+    sample = held.iloc[:: -(-len(held) // _SAMPLE)]
     if not _are_mostly_numbers(sample, given):
         return text, ""
     marks = find_marks(
@@ -124,6 +125,16 @@ def _are_mostly_numbers(sample: "pd.Series", given: frozenset[str]) -> bool:
     numbers, bad = as_numbers(bare, Marks(), given)
     good = int((numbers.notna() & ~dates).sum())
     return good > 0 and good >= _MOSTLY * (good + int((bad | dates).sum()))
+
+
+def _refuse_unseparated(table: TextTable, text: str, name: str) -> None:
+    """Refuse a mark that was given and separates nothing where another one does."""
+    found = find_separator(text)
+    if len(table.names) == 1 and found in table.names[0].strip() and found != table.separator:
+        raise FrameError(
+            f"{name}: {table.separator!r} separates nothing.",
+            Cure("Leave it to be found, or say the right one", option=f'--separator "{found}"'),
+        )
 
 
 def _refuse(column: str, values: "pd.Series", bad: "pd.Series", table: TextTable) -> None:

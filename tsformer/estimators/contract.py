@@ -23,7 +23,7 @@ from tsformer.estimators.forecasts import (
 from tsformer.estimators.learning import Learner
 from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
-from tsformer.panels import Panel, Policy, Schema
+from tsformer.panels import Panel, Policy, ResolvedSchema, Schema
 from tsformer.panels.index import row_within_series
 from tsformer.panels.seasons import with_seasons
 from tsformer.reading import extended, future_frame, read_panel
@@ -42,7 +42,7 @@ class PanelForecaster(Learner, ABC):
 
     Attributes
     ----------
-    schema_ : Schema
+    schema_ : ResolvedSchema
         The roles of all columns, as resolved by ``fit``.
     cutoff_ : Timestamp or int
         The last stamp ``fit`` has seen; nothing fitted depends on anything after it.
@@ -58,7 +58,7 @@ class PanelForecaster(Learner, ABC):
     gap: int = 0
     schema: Schema | None
     policy: Policy | None
-    schema_: Schema
+    schema_: ResolvedSchema
     horizon_: int
     gap_: int
     policy_: Policy

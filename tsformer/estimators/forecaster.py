@@ -47,7 +47,7 @@ class Forecaster(PanelForecaster):
 
     Attributes
     ----------
-    schema_ : Schema
+    schema_ : ResolvedSchema
         The roles of all columns, as resolved by ``fit``.
     model_, head_, context_
         What ``None`` became.
@@ -171,7 +171,7 @@ class Forecaster(PanelForecaster):
         memory = sum(one.memory for one in transforms)
         panel, self.short_ = without_short(panel, self.context_, ahead, memory=memory)
         self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
-        late = self.schema_.late or {}
+        late = self.schema_.late
         past = (*panel.past.names, *panel.past.coded)
         self.edges_ = tuple(late.get(name, 0) for name in past)
         if any(self.edges_):
@@ -264,7 +264,7 @@ class Forecaster(PanelForecaster):
             budget.notes.append("there was no time to train once more on all rows")
 
     def _window_scaling(self) -> WindowScaling:
-        lagged = len(self.lags_) * len(self.schema_.target or ())
+        lagged = len(self.lags_) * len(self.schema_.target)
         return WindowScaling(window_kind(self.scaling_), lagged=lagged)
 
     def _validation_rows(self, panel: Panel) -> Ints:

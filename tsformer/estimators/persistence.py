@@ -24,7 +24,7 @@ import torch
 from tsformer import heads, models, panels
 from tsformer.errors import ModelFileError
 from tsformer.models import Network
-from tsformer.panels import Panel, Policy, Scales, Schema
+from tsformer.panels import Panel, Policy, ResolvedSchema, Scales, Schema
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout
@@ -52,7 +52,8 @@ def _values() -> dict[str, type[Any]]:
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
         *_parts(panels, panels.Transform),
-        *(Policy, Schema, Training, Layout, Columns, Panel, PanelIndex, PanelScales, Scales),
+        *(Policy, Schema, ResolvedSchema, Training),
+        *(Layout, Columns, Panel, PanelIndex, PanelScales, Scales),
     )
     return {kind.__name__: kind for kind in parts}
 

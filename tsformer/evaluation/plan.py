@@ -111,7 +111,7 @@ class Plan:
         What can't be forecast whatever the model.
     validation
         Rows at the end of each fit to stop by; None leaves that to the forecaster.
-    says
+    description
         The plan in a few words.
     gap
         Rows between those to fit on and the first forecast.
@@ -121,7 +121,7 @@ class Plan:
     horizon: int
     cutoffs: pd.Index
     skips: list[Skip]
-    says: str
+    description: str
     validation: int | None = None
     gap: int = 0
 
@@ -205,7 +205,7 @@ def _rolling(panel: Panel, split: RollingOrigin, *, refit: bool) -> Plan:
         horizon=split.horizon,
         cutoffs=stamps.take([origin - 1 for _, origin in cuts]),
         skips=skips,
-        says=f"{split.folds} fold{'s' if split.folds > 1 else ''}, {fits}",
+        description=f"{split.folds} fold{'s' if split.folds > 1 else ''}, {fits}",
         gap=split.gap,
     )
 
@@ -236,7 +236,7 @@ def _holdout(panel: Panel, split: Holdout, *, horizon: int, step: int, lead: int
         horizon=horizon,
         cutoffs=panel.index.stamps[panel.index.stamps == last][:1],
         skips=[],
-        says=f"holdout of {split.test} rows, {every}",
+        description=f"holdout of {split.test} rows, {every}",
         validation=split.validation,
         gap=lead,
     )

@@ -36,7 +36,7 @@ class Backtest:
     skipped
         One row for each fold and series that could not be forecast: ``fold, cutoff, series,
         windows, reason``.
-    says
+    description
         What was done, in a few words.
 
     Examples
@@ -64,7 +64,7 @@ class Backtest:
     windows: int
     baseline: str
     skipped: pd.DataFrame
-    says: str
+    description: str
     _panel: Panel
     _cutoffs: pd.Index
     _totals: dict[str, Totals]
@@ -75,7 +75,7 @@ class Backtest:
         """One line that says what was done."""
         left_out = int(self.skipped["windows"].sum())
         more = f" ({left_out:,} left out: see .skipped)" if left_out else ""
-        return f"Backtest: {self.says}{more}"
+        return f"Backtest: {self.description}{more}"
 
     def __repr__(self) -> str:
         table = self.summary().to_string(float_format=lambda value: f"{value:.4g}")

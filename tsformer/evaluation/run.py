@@ -19,7 +19,7 @@ from tsformer.estimators import (
     windows_of,
 )
 from tsformer.estimators.forecasts import checked_levels, refuse_nonfinite
-from tsformer.evaluation.entrants import fitted_before, named_entrants, read_sources
+from tsformer.evaluation.candidates import fitted_before, named_candidates, read_sources
 from tsformer.evaluation.metrics import USUAL, Observed, Totals, checked_metrics
 from tsformer.evaluation.plan import Block, Plan, Skip, Source, make_plan, named_split
 from tsformer.evaluation.result import Backtest
@@ -116,15 +116,15 @@ def backtest(
     schema, split = None, named_split(split, data)
     if isinstance(data, Dataset):
         data, schema = data.frame, data.schema
-    entrants, baseline = named_entrants(forecaster, schema)
-    sources = read_sources(entrants, data)
-    panel = sources[next(iter(entrants))].panel
-    steps = _horizon(horizon, split, entrants)
-    lead = max(one.gap for one in entrants.values())
+    candidates, baseline = named_candidates(forecaster, schema)
+    sources = read_sources(candidates, data)
+    panel = sources[next(iter(candidates))].panel
+    steps = _horizon(horizon, split, candidates)
+    lead = max(one.gap for one in candidates.values())
     plan = make_plan(
         panel, split, folds=folds, horizon=steps, step=step, gap=gap, lead=lead, refit=refit
     )
-    run = _Run(entrants, sources, panel, plan, names, levels, keep=keep_forecasts)
+    run = _Run(candidates, sources, panel, plan, names, levels, keep=keep_forecasts)
     for block in plan.blocks:
         run.score(block)
     return run.result(baseline)
@@ -134,7 +134,7 @@ def backtest(
 class _Run:
     """A backtest at work."""
 
-    entrants: dict[str, PanelForecaster]
+    candidates: dict[str, PanelForecaster]
     sources: dict[str, Source]
     panel: Panel
     plan: Plan
@@ -150,10 +150,10 @@ class _Run:
     def __post_init__(self) -> None:
         targets = len(self.panel.target.names)
         size = {"folds": len(self.plan.cutoffs), "targets": targets, "horizon": self.plan.horizon}
-        self.totals = {name: Totals(self.metrics, **size) for name in self.entrants}
+        self.totals = {name: Totals(self.metrics, **size) for name in self.candidates}
         self.skips = list(self.plan.skips)
         numbers = sum(len(block.series) for block in self.plan.blocks) * self.plan.horizon
-        numbers *= targets * (1 + len(self.levels)) * len(self.entrants)
+        numbers *= targets * (1 + len(self.levels)) * len(self.candidates)
         if self.keep and numbers > _MANY_NUMBERS:
             found = f"the forecasts are {numbers:,} numbers, {8 * numbers / 1e9:.1f} GB to keep."
             warn(TsformerWarning(found, Cure("Keep none", {"keep_forecasts": False})))
@@ -162,7 +162,7 @@ class _Run:
         """Fit before a block, forecast it, and count the errors."""
         fitted = {
             name: fitted_before(name, one, self.sources[name], block, self.plan)
-            for name, one in self.entrants.items()
+            for name, one in self.candidates.items()
         }
         for one in fitted.values():
             one.warn_of_look_ahead()
@@ -220,7 +220,7 @@ class _Run:
             windows=self.windows,
             baseline=baseline,
             skipped=_skipped(self.skips, self.plan, self.panel),
-            says=f"{self.plan.says}; horizon {self.plan.horizon}; "
+            description=f"{self.plan.description}; horizon {self.plan.horizon}; "
             f"{self.windows:,} window{'s' if self.windows > 1 else ''} "
             f"of {len(self.scored):,} series",
             _panel=self.panel,
@@ -233,15 +233,17 @@ class _Run:
 
 
 def _horizon(
-    horizon: int | None, split: RollingOrigin | Holdout | None, entrants: dict[str, PanelForecaster]
+    horizon: int | None,
+    split: RollingOrigin | Holdout | None,
+    candidates: dict[str, PanelForecaster],
 ) -> int:
     if isinstance(split, RollingOrigin):
         if horizon not in (None, split.horizon):
             raise ParameterError(f"horizon={horizon}, but split has horizon={split.horizon}")
         horizon = split.horizon
     if horizon is None:
-        return min(one.horizon for one in entrants.values())
-    for name, one in entrants.items():
+        return min(one.horizon for one in candidates.values())
+    for name, one in candidates.items():
         if horizon > one.horizon:
             raise ParameterError(
                 f"horizon={horizon}, but {name!r} forecasts {one.horizon} steps. Give it "

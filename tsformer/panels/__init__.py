@@ -4,7 +4,7 @@ from tsformer.panels.asinh import Asinh
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
 from tsformer.panels.scales import Scales
-from tsformer.panels.schema import Schema
+from tsformer.panels.schema import ResolvedSchema, Schema
 from tsformer.panels.transforms import BoxCox, Clip, Log1p, Shift, Transform
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Log1p",
     "Panel",
     "Policy",
+    "ResolvedSchema",
     "Scales",
     "Schema",
     "Shift",

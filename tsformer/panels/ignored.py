@@ -80,7 +80,7 @@ def _wrong(found: Any, problem: str) -> ParameterError:
         Cure(
             "Give first and last stamp, one of which may be left open, such as",
             code="policy=Policy(ignore=[('2020-03-15', '2020-06-30')])",
-            option="--ignore 2020-03-15..2020-06-30",
+            option="--ignore FROM..TO",
         ),
     )
 

@@ -1,5 +1,6 @@
 """How the caller's frame was laid out, so that answers come back in the same form."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 from tsformer.arrays import Ints
 from tsformer.cures import Cure
 from tsformer.errors import DuplicateColumn
-from tsformer.panels.schema import Schema
 
 __all__ = ["Layout", "refuse_output_names"]
 
@@ -102,18 +102,17 @@ class Layout:
         return stamps.to_period(self.period)
 
 
-def refuse_output_names(schema: Schema, layout: Layout) -> None:
+def refuse_output_names(targets: Sequence[str], layout: Layout) -> None:
     """Refuse columns of a forecast that have the name of a quantile of one of its targets.
 
     Examples
     --------
-    >>> refuse_output_names(Schema(target=("y", "y_q0.1")), Layout())
+    >>> refuse_output_names(("y", "y_q0.1"), Layout())
     Traceback (most recent call last):
         ...
     tsformer.errors.DuplicateColumn: column 'y_q0.1' has the name that a forecast gives to the 0.1
     quantile of 'y'. Rename it: frame = frame.rename(columns={"y_q0.1": "y_at_0.1"}).
     """
-    targets = tuple(schema.target or ())
     for name in (*targets, layout.series_name, layout.time_name):
         for target in targets:
             level = str(name).removeprefix(f"{target}_q")

@@ -14,7 +14,7 @@ from tsformer.panels.columns import Columns
 from tsformer.panels.index import Grown, PanelIndex, Piece
 from tsformer.panels.layout import Layout
 from tsformer.panels.policy import Policy
-from tsformer.panels.schema import Schema
+from tsformer.panels.schema import ResolvedSchema
 from tsformer.time.calendar import calendar_features
 from tsformer.time.freq import label_of
 
@@ -42,7 +42,7 @@ class Panel:
     masked
         ``(rows,)`` which rows were put back or are ignored: never filled, whatever the policy.
     schema
-        The roles of all columns, fully resolved: tuples of names, and the frequency.
+        The roles of all columns as they were found, and the step between rows.
     layout
         How the caller's frame was laid out.
     policy
@@ -66,7 +66,7 @@ class Panel:
     static: Columns
     weight: Floats
     masked: Flags
-    schema: Schema
+    schema: ResolvedSchema
     layout: Layout
     policy: Policy = field(default_factory=Policy)
 
@@ -104,9 +104,10 @@ class Panel:
 
     @cached_property
     def _calendar(self) -> tuple[tuple[str, ...], NDArray[np.float32]]:
-        days_off: Any = self.schema.holidays
         periods = self.layout.period is not None
-        return calendar_features(self.index.stamps, self.index.freq, days_off, periods=periods)
+        return calendar_features(
+            self.index.stamps, self.index.freq, self.schema.holidays, periods=periods
+        )
 
     @property
     def calendar(self) -> NDArray[np.float32]:
@@ -179,6 +180,7 @@ class Panel:
 
         Examples
         --------
+        >>> from tsformer.panels import Schema
         >>> from tsformer.reading import read_panel
         >>> days = pd.date_range("2024-03-04", periods=3, freq="B")  # from a Monday on
         >>> frame = pd.DataFrame({"y": [1, 2, 3]}, index=days)

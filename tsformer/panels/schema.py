@@ -1,4 +1,4 @@
-"""Which column plays which role; what is not said is inferred."""
+"""Which column plays which role: as the caller says it, and as it was found in a frame."""
 
 from numbers import Integral
 from typing import Any
@@ -8,7 +8,7 @@ import pandas as pd
 from tsformer.errors import ParameterError
 from tsformer.params import KW_ONLY, Params, param, params
 
-__all__ = ["Schema"]
+__all__ = ["ResolvedSchema", "Schema"]
 
 
 @params
@@ -80,3 +80,37 @@ class Schema(Params):
                 f"Schema(season={given!r}): give the rows of a season as a whole number of at least"
                 " 1, or several of them, such as (48, 336)"
             )
+
+
+@params
+class ResolvedSchema(Schema):
+    """The role of every column of a frame that was read: nothing in it is left open.
+
+    Made by ``tsformer.reading.read_panel``. It says what a :class:`Schema` can say, so that
+    another frame can be read by it.
+
+    Examples
+    --------
+    >>> from tsformer.reading import read_panel
+    >>> days = pd.date_range("2024-01-01", periods=3)
+    >>> read_panel(pd.DataFrame({"load": [1.0, 2.0, 3.0]}, index=days)).schema
+    ResolvedSchema(freq='D', late={}, target=('load',))
+    """
+
+    _: KW_ONLY
+    target: tuple[str, ...] = param("Columns to forecast.")
+    known: tuple[str, ...] = param("Covariates known over the horizon too.", default=())
+    past: tuple[str, ...] = param("Covariates known only up to now.", default=())
+    static: tuple[str, ...] = param("Columns that are constant within a series.", default=())
+    freq: str | int = param("Step between rows by its name; 'irregular' without a steady one.")
+    season: tuple[int, ...] | None = param(
+        "Rows in each season, the main one first; None before a fit has looked for them.",
+        default=None,
+    )
+    late: dict[str, int] = param("Past covariate to how many rows it arrives after the target.")
+    holidays: tuple[str, ...] = param("Days off as ISO 8601 dates.", default=())
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The columns with a role that are not forecast."""
+        return (*self.past, *self.known, *self.static)

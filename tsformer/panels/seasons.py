@@ -2,13 +2,9 @@
 
 import logging
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from tsformer.arrays import Ints
 from tsformer.panels.panel import Panel
-from tsformer.panels.schema import Schema
 from tsformer.time.season import find_seasons, season_length
 
 __all__ = ["main_season", "seasons", "with_seasons"]
@@ -35,13 +31,13 @@ def seasons(panel: Panel, ends: Ints | None = None) -> tuple[int, ...]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from tsformer.reading import read_panel
     >>> seasons(read_panel(np.tile([1.0, 5.0, 3.0, 2.0], 12)))
     (4,)
     """
-    said: Any = panel.schema.season
-    if said is not None:
-        return tuple(int(one) for one in np.atleast_1d(said))
+    if panel.schema.season is not None:
+        return panel.schema.season
     usual = season_length(panel.index.freq)
     if panel.index.irregular:  # rows are no steps
         return (usual,)
@@ -58,6 +54,4 @@ def with_seasons(panel: Panel) -> Panel:
     if found != (1,):
         told = (f"{one:,} rows {way}" for one, way in zip(found, ways, strict=False))
         _LOG.info("season: %s", ", ".join(told))
-    if found == (usual,) != (1,):
-        return panel
-    return replace(panel, schema=Schema(**{**panel.schema.get_params(), "season": found}))
+    return replace(panel, schema=replace(panel.schema, season=found))

@@ -7,8 +7,8 @@ import numpy as np
 
 from tsformer.arrays import Flags, Ints
 from tsformer.errors import ParameterError
+from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
-from tsformer.panels.panel import Panel
 
 __all__ = ["late_columns"]
 
@@ -17,7 +17,7 @@ _SHARE = 0.9
 """A dead sensor among many does not make its column late everywhere."""
 
 
-def late_columns(given: Any, panel: Panel) -> dict[str, int]:
+def late_columns(given: Any, index: PanelIndex, target: Columns, past: Columns) -> dict[str, int]:
     """How many rows each past covariate ends before the targets do; only those that do.
 
     A weather report that comes two days late is missing in the last two rows whenever a forecast
@@ -28,7 +28,7 @@ def late_columns(given: Any, panel: Panel) -> dict[str, int]:
     ----------
     given
         What ``Schema(late=...)`` says; the larger number of rows counts.
-    panel
+    index, target, past
         The rows up to the moment at which this is asked, and no later ones.
 
     Raises
@@ -36,14 +36,14 @@ def late_columns(given: Any, panel: Panel) -> dict[str, int]:
     ParameterError
         If something else than rows of past covariates was given.
     """
-    names = (*panel.past.names, *panel.past.coded)
+    names = (*past.names, *past.coded)
     said = _checked(given, names)
     if not names:
         return {}
-    there = np.concatenate([~np.isnan(panel.past.values), panel.past.codes > 0], axis=1)
-    measured = ~np.isnan(panel.target.values)
-    target = np.logical_or.reduce(measured, axis=1, keepdims=True)
-    rows: Ints = _trailing(there, panel.index) - _trailing(target, panel.index)
+    there = np.concatenate([~np.isnan(past.values), past.codes > 0], axis=1)
+    measured = ~np.isnan(target.values)
+    any_target = np.logical_or.reduce(measured, axis=1, keepdims=True)
+    rows: Ints = _trailing(there, index) - _trailing(any_target, index)
     found = np.quantile(np.maximum(rows, 0), _SHARE, axis=0, method="higher")
     both = {name: max(said.get(name, 0), int(one)) for name, one in zip(names, found, strict=True)}
     return {name: one for name, one in both.items() if one}

@@ -14,7 +14,7 @@ from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout, refuse_output_names
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
-from tsformer.panels.schema import Schema
+from tsformer.panels.schema import ResolvedSchema, Schema
 from tsformer.reading.checks import Places, check_columns, check_stamps
 from tsformer.reading.converted import say_sorted, say_time
 from tsformer.reading.grid import Grid, find_freq, full_grid
@@ -24,7 +24,7 @@ from tsformer.reading.repeats import hint
 from tsformer.reading.roles import find_stamps, resolve, resolve_like
 from tsformer.reading.spots import Roles
 from tsformer.reading.tables import as_frame
-from tsformer.reading.values import Rows, covariates, read_values
+from tsformer.reading.values import Rows, read_values
 from tsformer.time.freq import Freq, as_freq, name_of
 from tsformer.time.holidays import read_holidays
 
@@ -77,28 +77,33 @@ def read_panel(
     roles = _roles(frame, schema, like, array=array)
     rows = _sorted_rows(frame, roles, like, array=array)
     check_stamps(rows.stamps, rows.starts, rows.places, hint=lambda: hint(frame, roles))
-    free = roles.schema.freq == "irregular"
-    asked = _asked_freq(roles, like)
-    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=free)
-    values = read_values(frame, roles.schema, rows, policy, like)
+    said = _said(schema, like)
+    irregular = said.freq == "irregular"
+    asked = _asked_freq(said.freq, roles, like)
+    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=irregular)
+    values = read_values(frame, roles, rows, policy, like)
     grid = Grid(rows.starts, rows.stamps, None)
-    if not free:
+    if not irregular:
         grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
-    resolved = Schema(**roles.schema.get_params()).set_params(
-        freq="irregular" if free else name_of(freq),
-        holidays=read_holidays(roles.schema.holidays, rows.stamps),
-    )
+    named = roles.series is not None
+    index = PanelIndex(rows.ids, grid.starts, grid.stamps, freq, irregular=irregular, named=named)
+    target, past = grid.full(values.target), grid.full(values.past)
     layout = _layout(frame, roles, array=array)
+    if like is not None:
+        resolved = like.schema
+    else:
+        late = late_columns(said.late, index, target, past)
+        days_off = read_holidays(said.holidays, rows.stamps)
+        resolved = _resolved(frame, roles, said, freq=freq, late=late, holidays=days_off)
     if like is None and not array:
-        refuse_output_names(resolved, layout)
+        refuse_output_names(resolved.target, layout)
         _log(resolved, layout)
     if not array:
         say_time(roles, frame)
-    named = roles.series is not None
-    panel = Panel(
-        index=PanelIndex(rows.ids, grid.starts, grid.stamps, freq, irregular=free, named=named),
-        target=grid.full(values.target),
-        past=grid.full(values.past),
+    return Panel(
+        index=index,
+        target=target,
+        past=past,
         known=grid.full(values.known),
         static=values.static,
         weight=grid.placed(values.weight, 1.0),
@@ -107,9 +112,40 @@ def read_panel(
         layout=layout,
         policy=policy,
     )
-    if like is None:
-        resolved.late = late_columns(roles.schema.late, panel)
-    return panel
+
+
+def _said(schema: Schema | None, like: Panel | None) -> Schema:
+    if like is not None:
+        return like.schema
+    return Schema() if schema is None else schema
+
+
+def _resolved(
+    frame: pd.DataFrame,
+    roles: Roles,
+    said: Schema,
+    *,
+    freq: Freq,
+    late: dict[str, int],
+    holidays: tuple[str, ...],
+) -> ResolvedSchema:
+    """What the caller said, and what was found where nothing was said."""
+    series = None if roles.series is None else roles.series.name(frame)
+    time = roles.time.name(frame)
+    season: Any = said.season
+    return ResolvedSchema(
+        series=series if isinstance(series, str) else None,
+        time=time if isinstance(time, str) else None,
+        target=roles.target,
+        known=roles.known,
+        past=roles.past,
+        static=roles.static,
+        weight=roles.weight,
+        freq="irregular" if said.freq == "irregular" else name_of(freq),
+        season=None if season is None else tuple(map(int, np.atleast_1d(season))),
+        late=late,
+        holidays=holidays,
+    )
 
 
 def _roles(frame: pd.DataFrame, schema: Schema | None, like: Panel | None, *, array: bool) -> Roles:
@@ -176,13 +212,13 @@ def _period_start(period: str) -> str:
     return period if start is None else str(start.freqstr)
 
 
-def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
+def _asked_freq(said: Any, roles: Roles, like: Panel | None) -> Freq | None:
     if like is not None:
         return like.index.freq
     period = None if roles.period is None else as_freq(_period_start(roles.period))
-    if roles.schema.freq is None:
+    if said is None:
         return period
-    if roles.schema.freq == "irregular":
+    if said == "irregular":
         if period is not None:
             raise WrongFrequency(
                 f"time is periods of {roles.period!r}, which follow one another: irregular steps do"
@@ -190,16 +226,15 @@ def _asked_freq(roles: Roles, like: Panel | None) -> Freq | None:
                 Cure("Say no frequency, or make stamps of them", code="frame.index.to_timestamp()"),
             )
         return None
-    asked = as_freq(roles.schema.freq)
+    asked = as_freq(said)
     if isinstance(asked, int) == isinstance(roles.stamps, pd.DatetimeIndex):
         kind = "dates" if isinstance(roles.stamps, pd.DatetimeIndex) else "whole numbers"
-        raise WrongFrequency(f"freq={roles.schema.freq!r} does not go with time that is {kind}")
+        raise WrongFrequency(f"freq={said!r} does not go with time that is {kind}")
     if period is None or asked == period:
         return asked
     if isinstance(asked, int) or _as_period(asked) != pd.PeriodDtype(str(roles.period)):
         raise WrongFrequency(
-            f"freq={roles.schema.freq!r} does not go with time that is periods of"
-            f" {roles.period!r}.",
+            f"freq={said!r} does not go with time that is periods of {roles.period!r}.",
             Cure("Leave the frequency out"),
             Cure("Or change the periods", code=".asfreq(...)"),
         )
@@ -249,13 +284,12 @@ def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
         warn(DataWarning(f"columns that fit has not seen are ignored: {shown}"))
 
 
-def _log(schema: Schema, layout: Layout) -> None:
-    target = tuple(schema.target or ())
-    used = {*covariates(schema), *target, schema.weight}
+def _log(schema: ResolvedSchema, layout: Layout) -> None:
+    used = {*schema.covariates, *schema.target, schema.weight}
     found = {
         "series": () if layout.series_in == "nowhere" else (layout.series_name or "(index)",),
         "time": (layout.time_name if layout.time_in == "column" else "(index)",),
-        "target": target,
+        "target": schema.target,
         "past": schema.past,
         "known": schema.known,
         "static": schema.static,

@@ -47,8 +47,7 @@ def tells_apart(frame: pd.DataFrame, names: Sequence[str], stamps: pd.Index) -> 
 
 def hint(frame: pd.DataFrame, roles: Roles) -> tuple[str, Cure]:
     """Ask what a caller may have forgotten whose stamps repeat and who named no series."""
-    given = {*roles.schema.past, *roles.schema.known, *roles.schema.static}
-    given |= {roles.schema.weight, roles.time.column}
+    given = {*roles.covariates, roles.weight, roles.time.column}
     free = [name for name in frame.columns if name not in given]
     whole = [
         name

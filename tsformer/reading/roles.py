@@ -15,7 +15,7 @@ from tsformer.cures import Cure
 from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
 from tsformer.panels.index import shown
 from tsformer.panels.layout import Layout
-from tsformer.panels.schema import Schema
+from tsformer.panels.schema import ResolvedSchema, Schema
 from tsformer.reading.leftovers import calendar_columns, or_counted, refuse_unread_time
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
 from tsformer.reading.spots import Roles, Spot
@@ -70,32 +70,29 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
         declared["target"] = _find_targets(frame, values, time, rest=rest)
     if rest:
         declared["past"] = tuple(name for name in free if name not in declared["target"])
-    made = Schema(
-        series=None if series is None else _text_or_none(series.name(frame)),
-        time=_text_or_none(time.name(frame)),
+    return Roles(
         target=declared["target"],
         known=declared["known"],
         past=declared["past"],
         static=declared["static"],
         weight=schema.weight,
-        late=schema.late,
-        freq=schema.freq,
-        season=schema.season,
-        holidays=schema.holidays,
+        time=time,
+        series=series,
+        stamps=stamps,
+        period=period,
     )
-    return Roles(made, time, series, stamps, period)
 
 
 def resolve_like(
-    frame: pd.DataFrame, schema: Schema, layout: Layout, *, many: bool, array: bool
+    frame: pd.DataFrame, schema: ResolvedSchema, layout: Layout, *, many: bool, array: bool
 ) -> Roles:
     """Find the roles of a schema that was resolved before in another frame, by name."""
-    columns = [*schema.target, *schema.past, *schema.known, *schema.static]  # type: ignore[misc]
+    columns = [*schema.target, *schema.covariates]
     here = {*frame.columns, *(name for name in frame.index.names if name is not None)}
     open_ = Schema(
         time=schema.time if schema.time in here else None,
         series=schema.series if schema.series in here else None,
-        target=tuple(columns) or None,
+        target=tuple(columns),
         freq=schema.freq,
     )
     missing = [name for name in columns if name not in frame.columns]
@@ -114,7 +111,17 @@ def resolve_like(
     series = None
     if many or frame.index.nlevels > 1:
         series = _find_series(frame, open_, time, stamps, taken=taken)
-    return Roles(schema, time, series, stamps, period)
+    return Roles(
+        target=schema.target,
+        known=schema.known,
+        past=schema.past,
+        static=schema.static,
+        weight=schema.weight,
+        time=time,
+        series=series,
+        stamps=stamps,
+        period=period,
+    )
 
 
 def find_stamps(frame: pd.DataFrame, time: str | None) -> pd.Index:
@@ -132,10 +139,6 @@ def _listed(names: Any) -> tuple[str, ...]:
     if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
         raise ParameterError(f"Schema takes names of columns, not {names!r}")
     return tuple(names)
-
-
-def _text_or_none(name: Any) -> str | None:
-    return name if isinstance(name, str) else None
 
 
 def _refuse_missing(frame: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) -> None:

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from tsformer.panels.schema import Schema
 from tsformer.time.parts import Part
 
 __all__ = ["Roles", "Spot"]
@@ -47,10 +46,19 @@ class Spot(NamedTuple):
 
 
 class Roles(NamedTuple):
-    """Where everything is."""
+    """Where everything is: the columns of each role, and the stamps as they were read."""
 
-    schema: Schema
+    target: tuple[str, ...]
+    known: tuple[str, ...]
+    past: tuple[str, ...]
+    static: tuple[str, ...]
+    weight: str | None
     time: Spot
     series: Spot | None
     stamps: pd.Index
     period: str | None
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The columns with a role that are not forecast."""
+        return (*self.past, *self.known, *self.static)

@@ -15,7 +15,6 @@ from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
-from tsformer.panels.schema import Schema
 from tsformer.reading.checks import (
     Places,
     check_observed,
@@ -27,12 +26,12 @@ from tsformer.reading.checks import (
     to_floats,
 )
 from tsformer.reading.converted import listed, say_numbers
+from tsformer.reading.spots import Roles
 from tsformer.time.stamps import is_text
 
 __all__ = [
     "Rows",
     "Values",
-    "covariates",
     "decode",
     "encode",
     "read_values",
@@ -65,7 +64,7 @@ class Values(NamedTuple):
 
 
 def read_values(
-    frame: pd.DataFrame, schema: Schema, rows: Rows, policy: Policy, like: Panel | None
+    frame: pd.DataFrame, roles: Roles, rows: Rows, policy: Policy, like: Panel | None
 ) -> Values:
     """Read and check every column with a role.
 
@@ -76,19 +75,19 @@ def read_values(
     like
         Takes the words of categorical columns from a panel that was read before.
     """
-    coded = [name for name in covariates(schema) if is_categorical(frame[name])]
+    coded = [name for name in roles.covariates if is_categorical(frame[name])]
     if like is not None:
         _refuse_other_kinds(frame, coded, like, rows.places)
     ignored = ignored_rows(rows.stamps, policy.ignore, warn=like is None)
     nowhere = np.zeros_like(ignored)
     masks = {"target": ignored, "past": ignored, "known": nowhere, "static": nowhere}
-    hidden = {name: masks[role] for role in masks for name in getattr(schema, role)}
+    hidden = {name: masks[role] for role in masks for name in getattr(roles, role)}
     codes, words = _read_codes(frame, coded, rows, policy, like, hidden)
-    for name in schema.target or ():
+    for name in roles.target:
         refuse_flags(frame[name], name, rows.places)
     columns: dict[str, Columns] = {}
     for role in masks:
-        names = getattr(schema, role)
+        names = getattr(roles, role)
         plain = tuple(name for name in names if name not in words)
         categories = {name: words[name] for name in names if name in words}
         numbers = _read_numbers(frame, plain, rows, policy, masks[role])
@@ -97,16 +96,11 @@ def read_values(
     static = _constant(columns["static"], rows)
     targets = columns["target"]
     check_observed(targets.values, targets.names, rows.starts, rows.places, ignored)
-    weight = _read_weight(frame, schema.weight, rows, fitting=like is None)
+    weight = _read_weight(frame, roles.weight, rows, fitting=like is None)
     measured = [name for role in columns.values() for name in role.names]
     _warn_of_rounding(frame, measured, rows)
     say_numbers((name, frame[name]) for name in measured)
     return Values(targets, columns["past"], columns["known"], static, weight)
-
-
-def covariates(schema: Schema) -> tuple[str, ...]:
-    """List the columns with a role that are not forecast."""
-    return (*schema.past, *schema.known, *schema.static)
 
 
 def _stack(columns: Sequence[NDArray[Any]], rows: int, kind: Any) -> NDArray[Any]:
@@ -145,7 +139,7 @@ def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> 
 
 
 def _refuse_other_kinds(frame: pd.DataFrame, coded: list[str], like: Panel, places: Places) -> None:
-    for name in covariates(like.schema):
+    for name in like.schema.covariates:
         if (name in like.categories) != (name in coded):
             now, then = ("numbers", "text")[:: 1 if name in like.categories else -1]
             first = f"{shown(frame[name].iloc[0])}{places.at(0)}"
@@ -164,14 +158,14 @@ def _read_codes(
     hidden: dict[str, Flags],
 ) -> tuple[dict[str, Ints], dict[str, tuple[str, ...]]]:
     codes: dict[str, Ints] = {}
-    levels: dict[str, tuple[str, ...]] = {}
+    categories: dict[str, tuple[str, ...]] = {}
     unseen: dict[str, list[str]] = {}
     for name in names:
         values = frame[name]
         if is_text(values) and not isinstance(values.dtype, pd.CategoricalDtype):
             _refuse_digits(values, name, rows.places)
         known = None if like is None else like.categories[name]
-        codes[name], levels[name], unseen[name] = encode(values, known)
+        codes[name], categories[name], unseen[name] = encode(values, known)
         missing = np.asarray(values.isna())
         codes[name] = codes[name][rows.order]
         if missing.any():
@@ -180,7 +174,7 @@ def _read_codes(
             check_values(gaps, [name], rows.places, masked=masked, ignored=hidden[name])
         codes[name][hidden[name]] = 0
     warn_unseen(unseen)
-    return codes, levels
+    return codes, categories
 
 
 def encode(
@@ -190,21 +184,21 @@ def encode(
 
     Returns
     -------
-    codes, levels
+    codes, categories
         A number for each row, and the words in the order of their numbers.
     unseen
         Words that are not among the ``known`` ones.
     """
     coded = isinstance(values.dtype, pd.CategoricalDtype)
-    category = (values if coded else values.astype("str")).astype("category")
+    words_only = (values if coded else values.astype("str")).astype("category")
+    # a word of the type that no row holds is one of other rows, perhaps of later ones
+    category = words_only.cat.remove_unused_categories()
     words = [str(one) for one in category.cat.categories]
-    levels = tuple(sorted(words)) if known is None else known
-    number = {word: place + 1 for place, word in enumerate(levels)}
+    categories = tuple(sorted(words)) if known is None else known
+    number = {word: place + 1 for place, word in enumerate(categories)}
     table = np.array([0, *(number.get(word, 0) for word in words)], np.int64)
     codes: Ints = table[category.cat.codes.to_numpy().astype(np.int64) + 1]
-    used = np.unique(category.cat.codes.to_numpy())
-    unseen = [words[place] for place in used if place >= 0 and words[place] not in number]
-    return codes, levels, unseen
+    return codes, categories, [word for word in words if word not in number]
 
 
 def warn_unseen(unseen: dict[str, list[str]]) -> None:
@@ -219,9 +213,9 @@ def warn_unseen(unseen: dict[str, list[str]]) -> None:
     warn(DataWarning(f"{said}; they count as unknown"))
 
 
-def decode(codes: Ints, levels: tuple[str, ...]) -> Any:
+def decode(codes: Ints, categories: tuple[str, ...]) -> Any:
     """Text of the codes that :func:`encode` gave, missing for 0."""
-    words = np.array([None, *levels], dtype=object)
+    words = np.array([None, *categories], dtype=object)
     return pd.Series(words[codes], dtype="str").array
 
 

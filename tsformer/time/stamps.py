@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype
 
 from tsformer.arrays import Floats, Ints
+from tsformer.cures import Cure
 from tsformer.errors import WrongTime
 from tsformer.time.formats import Spelling, fitting, is_spelling, names_periods, reads_like
 from tsformer.time.unread import not_read
@@ -103,7 +104,9 @@ def read_stamps(
     kind = "fractions" if is_float_dtype(values.dtype) else f"values of type {values.dtype}"
     raise WrongTime(
         f"{what} holds {kind} (first: {values[0]!s} in {where(0)}); time is dates, periods or whole"
-        " numbers. Convert it with pd.to_datetime, or round it to whole steps."
+        " numbers.",
+        Cure("Convert it", code="pd.to_datetime(...)"),
+        Cure("Or round it to whole steps"),
     )
 
 
@@ -285,7 +288,8 @@ def _from_objects(values: pd.Index, what: str, where: Callable[[int], str]) -> p
         if not (good or absent[row]):
             raise WrongTime(
                 f"{what} holds {one!r} of type {type(one).__name__} in {where(row)}; time is dates,"
-                " periods or whole numbers. Convert it with pd.to_datetime."
+                " periods or whole numbers.",
+                Cure("Convert it", code="pd.to_datetime(...)"),
             )
     if infer_dtype(values) == "integer":
         return pd.Index(values.to_numpy().astype(np.int64))
@@ -296,8 +300,9 @@ def _from_objects(values: pd.Index, what: str, where: Callable[[int], str]) -> p
         row = next((row for row, zone in enumerate(zones) if str(zone) != str(zones[0])), 0)
         raise WrongTime(
             f"{what} mixes zones, or stamps with and without one: {values[0]} in {where(0)},"
-            f" {values[row]} in {where(row)}. Convert it with pd.to_datetime(..., utc=True), or"
-            " give all of them one zone."
+            f" {values[row]} in {where(row)}.",
+            Cure("Convert it", code="pd.to_datetime(..., utc=True)"),
+            Cure("Or give all of them one zone"),
         ) from problem
 
 

@@ -37,9 +37,10 @@ def not_read(
     word = zone_word(text[bad[0]])
     if word:
         return WrongTime(
-            f"{start} The word {word!r} after the time of day is no zone that can be read. Write"
-            " offsets such as +01:00 instead, or leave it out.",
+            f"{start} The word {word!r} after the time of day is no zone that can be read.",
             *_without_word(text, word, name),
+            Cure("Take it off, and give the column its zone", code="dt.tz_localize(...)"),
+            Cure("Or write it as an offset, such as +01:00"),
         )
     periods = [row for row in bad if names_periods(text[row])]
     if 2 * len(periods) > len(text):

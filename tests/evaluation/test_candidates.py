@@ -6,7 +6,7 @@ import pytest
 
 from tsformer import Forecaster, Policy, Schema, backtest
 from tsformer.estimators import Drift
-from tsformer.evaluation.entrants import read_sources
+from tsformer.evaluation.candidates import read_sources
 from tsformer.models import Linear
 
 DAYS = pd.date_range("2024-01-01", periods=400)
@@ -33,11 +33,11 @@ def test_long_lists_of_days_that_print_alike_are_told_apart():
 
 
 def test_the_data_are_read_once_for_those_that_read_them_alike():
-    entrants = {
+    candidates = {
         "a": Drift(horizon=2, policy=Policy(missing="mask")),
         "b": Drift(horizon=4, policy=Policy(missing="mask")),
         "c": Drift(horizon=2),
     }
-    sources = read_sources(entrants, FRAME)
+    sources = read_sources(candidates, FRAME)
     assert sources["a"] is sources["b"]
     assert sources["c"] is not sources["a"]

@@ -14,12 +14,12 @@ from tsformer.evaluation.plan import Block, Plan, Source
 from tsformer.panels import Panel, Schema
 from tsformer.panels.equality import same_value
 
-__all__ = ["fitted_before", "named_entrants", "read_sources"]
+__all__ = ["fitted_before", "named_candidates", "read_sources"]
 
 _BASELINE = "SeasonalNaive"
 
 
-def named_entrants(
+def named_candidates(
     given: PanelForecaster | Mapping[str, PanelForecaster], schema: Schema | None
 ) -> tuple[dict[str, PanelForecaster], str]:
     """Clones by name, seasonal naive among them, and its name."""
@@ -31,8 +31,8 @@ def named_entrants(
             )
     if not named:
         raise ParameterError("backtest: the dict of forecasters is empty")
-    entrants = {name: clone(one) for name, one in named.items()}
-    for name, one in entrants.items():
+    candidates = {name: clone(one) for name, one in named.items()}
+    for name, one in candidates.items():
         if isinstance(one.get_params().get("training__validation"), pd.DataFrame):
             raise ParameterError(
                 f"{name!r}: training__validation is a frame, which may hold rows that are still "
@@ -40,32 +40,32 @@ def named_entrants(
             )
         if one.schema is None:
             one.schema = clone(schema) if schema is not None else None
-    naive = [name for name, one in entrants.items() if isinstance(one, SeasonalNaive)]
-    if naive or _BASELINE in entrants:
-        return entrants, naive[0] if naive else _BASELINE
-    first = next(iter(entrants.values()))
+    naive = [name for name, one in candidates.items() if isinstance(one, SeasonalNaive)]
+    if naive or _BASELINE in candidates:
+        return candidates, naive[0] if naive else _BASELINE
+    first = next(iter(candidates.values()))
     beside = SeasonalNaive(
-        horizon=max(one.horizon for one in entrants.values()),
-        gap=max(one.gap for one in entrants.values()),
+        horizon=max(one.horizon for one in candidates.values()),
+        gap=max(one.gap for one in candidates.values()),
         schema=first.schema,
         policy=first.policy,
     )
-    return {**entrants, _BASELINE: clone(beside)}, _BASELINE
+    return {**candidates, _BASELINE: clone(beside)}, _BASELINE
 
 
 def _name_of(forecaster: Any) -> str:
     return type(getattr(forecaster, "model", None) or forecaster).__name__
 
 
-def read_sources(entrants: dict[str, PanelForecaster], data: Any) -> dict[str, Source]:
+def read_sources(candidates: dict[str, PanelForecaster], data: Any) -> dict[str, Source]:
     """Read the data as each forecaster would; once for those that read it the same way."""
     sources: dict[str, Source] = {}
-    for name, one in entrants.items():
+    for name, one in candidates.items():
         alike = (
             sources[other]
             for other in sources
-            if same_value(one.schema, entrants[other].schema)
-            and same_value(one.policy, entrants[other].policy)
+            if same_value(one.schema, candidates[other].schema)
+            and same_value(one.policy, candidates[other].policy)
         )
         sources[name] = next(alike, None) or Source(data, one.schema, one.policy)
     first = next(iter(sources))
@@ -95,12 +95,14 @@ def _refuse_unlike(first: str, panel: Panel, name: str, other: Panel) -> None:
 
 
 def fitted_before(
-    name: str, entrant: PanelForecaster, source: Source, block: Block, plan: Plan
+    name: str, candidate: PanelForecaster, source: Source, block: Block, plan: Plan
 ) -> PanelForecaster:
     """A clone, fitted on the training rows of a block and nothing else."""
-    fresh: PanelForecaster = clone(entrant)
-    # resolved on the whole: a slice may hide a frequency or a series column
-    fresh.schema = source.panel.schema
+    fresh: PanelForecaster = clone(candidate)
+    # resolved on the whole, since a slice may hide a frequency or a series column; but what is
+    # late at the end of all data need not have been so at this cutoff
+    said = None if candidate.schema is None else candidate.schema.late
+    fresh.schema = Schema(**{**source.panel.schema.get_params(), "late": said})
     if plan.validation is not None and "training" in fresh.get_params(deep=False):
         fresh.set_params(training__validation=plan.validation)
     if fresh.policy is None or fresh.policy.short == "error":

@@ -18,7 +18,7 @@ from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.seasons import main_season
 from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
-from tsformer.preflight.roles import role_facts, time_words
+from tsformer.preflight.roles import role_facts, time_fact
 from tsformer.time.freq import name_of
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
@@ -115,7 +115,7 @@ def describe(
     rows           144
     span           1949-01-01 to 1960-12-01
     frequency      MS
-    time           'month'
+    time           'month', step MS
     season         12 rows, by the stamps
     target         'passengers'
     windows        ...
@@ -151,7 +151,7 @@ def _facts(panel: Panel) -> dict[str, str]:
     stamps = panel.index.stamps
     if isinstance(stamps, pd.DatetimeIndex) and stamps.tz is not None:
         facts["zone"] = str(stamps.tz)
-    facts["time"] = time_words(panel)
+    facts["time"] = time_fact(panel)
     return facts | role_facts(panel)
 
 

@@ -10,7 +10,7 @@ from tsformer.panels.seasons import seasons
 from tsformer.reading import read_panel
 from tsformer.time.season import season_length
 
-__all__ = ["role_facts", "time_words", "unused_columns", "usable_covariate"]
+__all__ = ["role_facts", "time_fact", "unused_columns", "usable_covariate"]
 
 _MOST = 8
 
@@ -31,16 +31,19 @@ def role_facts(panel: Panel) -> dict[str, str]:
     return facts
 
 
-def time_words(panel: Panel) -> str:
-    """Where the stamps stand, and what they were read from unless that is plain."""
-    layout = panel.layout
-    if layout.time_in == "index" and not layout.time_spelling:
-        dated = isinstance(panel.index.stamps, pd.DatetimeIndex) or layout.period is not None
-        return "the index" if dated or layout.time_name is not None else "row number"
-    parts = [name for name, _ in layout.time_parts if name != layout.time_name]
-    words = repr(layout.time_name) if layout.time_in == "column" else "the index"
-    words += f" with {_listed(parts)}" if parts else ""
-    return words + (f", read as {layout.time_spelling}" if layout.time_spelling else "")
+def time_fact(panel: Panel) -> str:
+    """The columns that hold time, how it is spelt there, its zone and its step."""
+    name, layout = panel.schema.time, panel.layout
+    parts = [column for column, _ in layout.time_parts if column != name]
+    dated = isinstance(panel.index.stamps, pd.DatetimeIndex) or layout.period is not None
+    time = repr(name) if name is not None else "the index" if dated else "row number"
+    facts = [f"{time} with {_listed(parts)}" if parts else time]
+    if layout.time_spelling is not None:
+        facts.append(f"read as {layout.time_spelling}")
+    zone = getattr(panel.index.stamps, "tz", None)
+    if zone is not None:
+        facts.append(f"zone {zone}")
+    return ", ".join([*facts, f"step {panel.schema.freq}"])
 
 
 def unused_columns(panel: Panel) -> tuple[str, ...]:

@@ -167,10 +167,8 @@ def test_a_fresh_network_with_a_skip_forecasts_as_ridge_does(name, head, make_ba
     assert network.skip.weight.ne(0).any()
     batch = make_batch(sizes, seed=2)
     ridge = network.skip(batch.past_target, batch.past_observed)
-    if model.closed_form:
-        expected = head.shift(network.offset.expand(5, -1, -1, -1), ridge)
-    else:
-        expected = head.shift(torch.zeros(5, 3, 1, head.width), ridge)
+    offset = torch.zeros(3, 1, head.width) if network.offset is None else network.offset
+    expected = head.shift(offset.expand(5, -1, -1, -1), ridge)
     torch.testing.assert_close(head.point(network(batch)), head.point(expected))
     if type(head).shift is Head.shift:  # each number is a value of the target
         torch.testing.assert_close(network(batch), expected)

@@ -203,7 +203,7 @@ def test_an_even_average_is_refused():
 def test_a_last_batch_may_hold_fewer_windows_than_lie_between_two_residuals(
     make_batch, monkeypatch
 ):
-    monkeypatch.setattr("tsformer.models.linear._RESIDUAL_WINDOWS", 3)
+    monkeypatch.setattr("tsformer.models.residuals._MOST", 3)
     batches = [make_batch(SIZES, rows=rows, seed=rows) for rows in (5, 5, 1)]
     network = Linear().build(SIZES, Quantiles())
     network.prepare(batches, [], StandardNormaliser())

@@ -1,12 +1,15 @@
 import pytest
+import registry
 import torch
+from sklearn.base import clone
 
-from tsformer.heads import Point
+from tsformer.heads import Point, Quantiles
 from tsformer.models import Informer, InvertedTransformer, Linear
 from tsformer.models.scaling import StandardNormaliser
 from tsformer.models.skip import Covariates
 from tsformer.windows import Sizes
 
+MODELS = registry.gathered(registry.MODELS, "networks")
 SIZES = Sizes(context=6, horizon=3, target=2, past=1, known=4, calendar=1, lagged=2)
 
 
@@ -154,3 +157,60 @@ def test_a_later_fit_recalls_the_penalty(model, make_batch):
     assert torch.equal(second.skip.weight, first.skip.weight)
     third.prepare([train], [], StandardNormaliser())
     assert not torch.equal(third.skip.weight, first.skip.weight)
+
+
+LEVELS = (0.1, 0.5, 0.9)
+NETWORKS = {name: model for name, model in MODELS.items() if getattr(model, "skip", False)}
+each_network = pytest.mark.parametrize("model", NETWORKS.values(), ids=NETWORKS)
+
+
+def prepared(model, make_batch, *, head, validation=80):
+    sizes = Sizes(context=6, horizon=3, target=2)
+    train = [make_batch(sizes, rows=60)]
+    judged = [make_batch(sizes, rows=validation, seed=1)] if validation else []
+    with torch.random.fork_rng():
+        network = model.build(sizes, head).eval()
+    network.prepare(train, judged, StandardNormaliser())
+    return network, train, judged
+
+
+@each_network
+def test_bands_begin_as_wide_as_the_skip_errs(model, make_batch):
+    """Without a step of training they are those of a ridge forecast with its residuals."""
+    network, _, judged = prepared(model, make_batch, head=Quantiles(LEVELS))
+    ridge, _, _ = prepared(Linear(), make_batch, head=Quantiles(LEVELS))
+    torch.testing.assert_close(network.offset, ridge.offset, atol=1e-4, rtol=1e-4)
+    seen = StandardNormaliser().normalise(judged[0])
+    # later steps of a decoder are in units of what it has fed back, too
+    torch.testing.assert_close(network(seen)[:, :2], ridge(seen)[:, :2], atol=1e-3, rtol=1e-3)
+    inside = (network(seen)[..., 0] <= seen.future_target) & (
+        seen.future_target <= network(seen)[..., 2]
+    )
+    assert 0.75 < inside.float().mean() < 0.85
+
+
+@each_network
+def test_a_network_that_forecasts_already_keeps_its_own_bands(model, build, make_batch):
+    sizes = Sizes(context=6, horizon=3, target=2)
+    network = build(model, sizes, Quantiles(LEVELS))
+    before = network.offset.clone()
+    network.prepare([make_batch(sizes, rows=60)], [], StandardNormaliser())
+    assert torch.equal(network.offset, before)
+
+
+@each_network
+def test_without_a_spread_or_a_skip_there_is_no_offset(model):
+    sizes = Sizes(context=6, horizon=3)
+    with torch.random.fork_rng():
+        assert model.build(sizes, Point()).offset is None
+        bare = clone(model).set_params(skip=False)
+        assert bare.build(sizes, Quantiles()).offset is None
+
+
+def test_a_later_fit_recalls_the_offset(make_batch):
+    first, train, judged = prepared(Informer(), make_batch, head=Quantiles())
+    second = Informer().build(first.sizes, Quantiles())
+    second.inherit(first)
+    second.prepare([*train, *judged], [], StandardNormaliser())
+    assert torch.equal(second.offset, first.offset)
+    assert not torch.equal(second.skip.weight, first.skip.weight)

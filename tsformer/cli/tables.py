@@ -69,15 +69,13 @@ def print_rows(frame: "pd.DataFrame", *, plain: bool) -> None:
 
 def describe_data(data: "Data", panel: "Panel") -> dict[str, str]:
     """What was read and what was inferred from it: every column has its place."""
-    from tsformer.preflight.roles import role_facts, usable_covariate
+    from tsformer.preflight.roles import role_facts, time_fact, usable_covariate
 
     schema, frame = panel.schema, data.frame
     facts = {"data": f"{data.name}, {len(frame):,} rows"}
     if schema.series is not None and panel.index.named:
         facts["data"] += f", {panel.n_series:,} series by {schema.series!r}"
-    time = "row number" if schema.time is None else repr(schema.time)
-    ends = panel.index.stamps.max()
-    facts["time"] = f"{time}, step {schema.freq}, ends at {_stamp(ends)}"
+    facts["time"] = f"{time_fact(panel)}, ends at {_stamp(panel.index.stamps.max())}"
     facts |= role_facts(panel)
     covariate = usable_covariate(frame, panel)
     if covariate is not None:

@@ -176,6 +176,13 @@ class DecoderNetwork(CarriesSkip):
             first = self.count + step
         return torch.cat(parts, dim=1)[:, : self.sizes.horizon]
 
+    def skip_errors(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
+        """Errors in units of the running deviation, as whatever the network itself forecasts."""
+        seen = running_statistics(self._cut(batch.past_target), self._cut(batch.past_observed))
+        scale = seen.scale[:, -1].unflatten(0, (-1, 1, self.sizes.target))
+        errors: Tensor = super().skip_errors(batch) / scale
+        return errors
+
     def supervise(self, batch: Batch, generator: torch.Generator | None = None) -> Supervision:
         """Every next patch from the true ones before it; outside training, the forecast.
 
@@ -230,11 +237,10 @@ class DecoderNetwork(CarriesSkip):
         for index, block in enumerate(self.blocks):
             cache = None if caches is None else caches[index]
             steps = block(steps, key_mask=keys, causal=True, cache=cache, time=time)
-        raw = (
-            self.output(self.norm(steps))
-            .unflatten(-1, (self.patch, 1, self.head.width))
-            .flatten(0, 1)
-        )
+        raw = self.output(self.norm(steps)).unflatten(-1, (self.patch, self.head.width))
+        if self.offset is not None:
+            raw = (raw.unflatten(0, rows) + self._offset(first, stop)).flatten(0, 1)
+        raw = raw.unsqueeze(3).flatten(0, 1)
         # the skip brings the level with it
         level = mean if self.skip is None else torch.zeros_like(mean)
         raw = self.head.restore(
@@ -242,6 +248,15 @@ class DecoderNetwork(CarriesSkip):
         )
         raw = raw.squeeze(2).unflatten(0, (*rows, -1)).flatten(2, 3).movedim(1, 2)
         return raw, found.varied.unflatten(0, rows).movedim(1, 2)
+
+    def _offset(self, first: int, stop: int) -> Float[Tensor, "target new patch width"]:
+        """The offset of what follows each patch: inside the context that of the first steps."""
+        assert self.offset is not None
+        begins = (torch.arange(first, stop) + 1 - self.count).clamp(min=0) * self.patch
+        steps = begins.unsqueeze(1) + torch.arange(self.patch)
+        # what is beyond the horizon is cut off
+        offset = self.offset[steps.clamp(max=self.sizes.horizon - 1)]
+        return offset.movedim(2, 0)
 
     def _baselines(self, batch: Batch, inside: int) -> Float[Tensor, "batch time target"]:
         """The skip behind each prefix of the context, for ``inside`` steps, and at the origin."""

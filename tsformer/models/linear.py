@@ -12,6 +12,7 @@ from torch.nn import functional
 from tsformer.errors import ParameterError
 from tsformer.heads import Head
 from tsformer.models.base import Architecture, Network
+from tsformer.models.residuals import held_out_residuals
 from tsformer.models.scaling import Normaliser
 from tsformer.models.skip import Covariates
 from tsformer.nn import FeatureMap, LinearSkip, from_mean, last_observed
@@ -19,9 +20,6 @@ from tsformer.params import KW_ONLY, param, params
 from tsformer.windows import Batch, Sizes
 
 __all__ = ["Decomposed", "Linear", "from_last", "moving_average"]
-
-_RESIDUAL_WINDOWS = 2048
-"""Enough for stable tail quantiles, and a bound on memory."""
 
 
 def from_last(
@@ -179,7 +177,9 @@ class LinearNetwork(Network):
         # residuals of windows that were fitted on are too small: those recalled are better
         judged = self.skip.ratio is None or any(len(batch.origin) for batch in validation)
         if judged and self.head.has_spread:
-            self.offset.copy_(self.head.fit_spread(self._errors(train, validation, normaliser)))
+            errors = held_out_residuals(self._errors, train, validation, normaliser)
+            if len(errors):
+                self.offset.copy_(self.head.fit_spread(errors))
 
     def inherit(self, earlier: Network) -> None:
         """Take over its penalty and its offsets."""
@@ -193,29 +193,8 @@ class LinearNetwork(Network):
         forecast: Tensor = self.skip(batch.past_target, batch.past_observed, covariates)
         return forecast
 
-    def _errors(
-        self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
-    ) -> Float[Tensor, "window horizon target"]:
-        """Those of validation windows if they are enough: errors on fitted rows are too small."""
-        residuals = self._residuals(validation, normaliser)
-        if len(residuals) < 20 * len(self.offset):
-            residuals = torch.cat([residuals, self._residuals(train, normaliser)])
-        return residuals
-
-    def _residuals(
-        self, batches: Iterable[Batch], normaliser: Normaliser
-    ) -> Float[Tensor, "window horizon target"]:
-        """Normalised errors of evenly spread windows, NaN where the truth is missing."""
-        windows = sum(len(batch.origin) for batch in batches)
-        every = max(1, windows // _RESIDUAL_WINDOWS)
-        kept, seen = [self.offset.new_zeros((0, *self.offset.shape[:2]))], 0
-        for batch in batches:
-            chosen = torch.arange(len(batch.origin))[-seen % every :: every]
-            seen += len(batch.origin)
-            scaled = normaliser.normalise(Batch(*(field[chosen] for field in batch)))
-            error = scaled.future_target - self._point(scaled)
-            kept.append(error.where(scaled.future_observed, torch.nan))
-        return torch.cat(kept)
+    def _errors(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
+        return batch.future_target - self._point(batch)
 
 
 def _regression(spec: Linear, sizes: Sizes, covariates: int) -> LinearSkip:

@@ -120,6 +120,7 @@ class MaskedNetwork(SkipNetwork):
                 _Remainders(self, validation, normaliser),
                 covariates=self.covariates,
             )
+            self.fit_offset(train, validation, normaliser)
             self.train(trained)
 
     def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from tsformer.heads import Head
 from tsformer.models.base import Network
+from tsformer.models.residuals import held_out_residuals
 from tsformer.models.scaling import Normaliser
 from tsformer.nn import LinearSkip
 from tsformer.nn.scaling import observed_mean
@@ -98,19 +99,27 @@ class CarriesSkip(Network):
 
     Attributes
     ----------
+    head : Head
+        What shifts the network's own forecast by that of the skip.
     skip : TrainedSkip or None
         None where the model wants none.
+    offset : Parameter or None
+        (horizon, target, width) numbers added to the network's own forecast, which begin as the
+        spread of the skip's errors: its bands are right before the first step. None without a
+        skip, and under a head without a spread.
     covariates : Covariates
         What the skip sees beside the past.
     """
 
+    head: Head
     skip: TrainedSkip | None
+    offset: nn.Parameter | None
     covariates: Covariates
 
     def carry_skip(self, sizes: Sizes, *outputs: nn.Linear, wanted: bool) -> None:
         """Add the skip and silence the last layers: what is fresh forecasts what the skip does."""
         self.covariates = Covariates(sizes)
-        self.skip = None
+        self.skip, self.offset, self._outputs = None, None, outputs
         for output in outputs if wanted else ():
             nn.init.zeros_(output.weight)
             nn.init.zeros_(output.bias)
@@ -121,6 +130,22 @@ class CarriesSkip(Network):
                 covariates=self.covariates.number,
                 targets=sizes.target,
             )
+        if wanted and self.head.has_spread:
+            self.offset = nn.Parameter(torch.zeros(sizes.horizon, sizes.target, self.head.width))
+
+    def carried(
+        self,
+        raw: Float[Tensor, "batch step target width"],
+        skipped: Float[Tensor, "batch step target"],
+        *,
+        steps: Int[Tensor, " step"] | slice = slice(None),
+    ) -> Float[Tensor, "batch step target width"]:
+        """The network's own forecast of some ``steps`` of the horizon, with offset and skip."""
+        if self.skip is None:
+            return raw
+        if self.offset is not None:
+            raw = raw + self.offset[steps]
+        return self.head.shift(raw, skipped)
 
     def skipped(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
         """The forecast of the skip, in the units of the normalised batch; 0 without one."""
@@ -131,29 +156,43 @@ class CarriesSkip(Network):
         forecast: Tensor = self.skip(batch.past_target, batch.past_observed, covariates)
         return forecast
 
+    def skip_errors(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
+        """What the skip gets wrong in a normalised batch, in the units of the offset."""
+        return batch.future_target - self.skipped(batch)
+
     def prepare(
         self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
-        """Fit the linear skip."""
+        """Fit the linear skip, and the offset to its errors."""
         if self.skip is not None:
             self.skip.fit_ridge(train, validation, covariates=self.covariates)
+            self.fit_offset(train, validation, normaliser)
+
+    @torch.no_grad()
+    def fit_offset(
+        self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
+    ) -> None:
+        """Bands as wide as the skip errs; nothing is done where the network forecasts already."""
+        silent = not any(bool(output.weight.any()) for output in self._outputs)
+        if self.offset is None or not silent:
+            return
+        # errors on fitted windows alone are too small: one that is inherited is better
+        if self.offset.any() and not any(len(batch.origin) for batch in validation):
+            return
+        errors = held_out_residuals(self.skip_errors, train, validation, normaliser)
+        if len(errors):
+            self.offset.copy_(self.head.fit_spread(errors))
 
     def inherit(self, earlier: Network) -> None:
-        """Take over the penalty of its skip."""
+        """Take over the penalty of its skip, and its offset."""
         if isinstance(earlier, CarriesSkip) and self.skip is not None and earlier.skip is not None:
             self.skip.inherit(earlier.skip)
+            if self.offset is not None and earlier.offset is not None:
+                self.offset.data.copy_(earlier.offset)
 
 
 class SkipNetwork(CarriesSkip):
-    """A network that forecasts the whole horizon at once and adds its skip; a base.
-
-    Attributes
-    ----------
-    head : Head
-        What shifts the network's own forecast by that of the skip.
-    """
-
-    head: Head
+    """A network that forecasts the whole horizon at once and adds its skip; a base."""
 
     @abstractmethod
     def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
@@ -161,5 +200,4 @@ class SkipNetwork(CarriesSkip):
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """The network's own forecast, shifted by that of the skip."""
-        raw = self.own_forecast(batch)
-        return raw if self.skip is None else self.head.shift(raw, self.skipped(batch))
+        return self.carried(self.own_forecast(batch), self.skipped(batch))

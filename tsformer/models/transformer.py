@@ -159,10 +159,12 @@ class TransformerNetwork(CarriesSkip):
         self,
         decoded: Float[Tensor, "batch step d_model"],
         baseline: Float[Tensor, "batch step target"],
+        *,
+        steps: slice = slice(None),
     ) -> Float[Tensor, "batch step target width"]:
-        """Raw forecasts of decoded steps, on top of the baseline."""
+        """Raw forecasts of decoded ``steps`` of the horizon, on top of the baseline."""
         raw = self.output(decoded).unflatten(-1, (self.sizes.target, self.head.width))
-        return self.head.shift(raw, baseline)
+        return self.carried(raw, baseline, steps=steps)
 
 
 class OneShotTransformer(TransformerNetwork):
@@ -209,7 +211,8 @@ class AutoregressiveTransformer(TransformerNetwork):
             stop = context + step + 1
             columns = _shifted(known.part(0, stop), target, observed).part(first)
             decoded = self.decode(columns, memory, caches=caches)
-            raw = self.read(decoded[:, -1:], baseline[:, step : step + 1])
+            now = slice(step, step + 1)
+            raw = self.read(decoded[:, -1:], baseline[:, now], steps=now)
             parts.append(raw)
             target = torch.cat([target, self.head.point(raw)], dim=1)
             observed = torch.cat([observed, torch.ones_like(observed[:, :1])], dim=1)

@@ -8,7 +8,7 @@ from tsformer.panels.seasons import seasons
 from tsformer.reading import read_panel
 from tsformer.time.season import season_length
 
-__all__ = ["role_facts", "unused_columns", "usable_covariate"]
+__all__ = ["role_facts", "time_fact", "unused_columns", "usable_covariate"]
 
 _MOST = 8
 
@@ -27,6 +27,20 @@ def role_facts(panel: Panel) -> dict[str, str]:
     if unused:
         facts["not used"] = _listed(unused)
     return facts
+
+
+def time_fact(panel: Panel) -> str:
+    """The columns that hold time, how it is spelt there, its zone and its step."""
+    name, layout = panel.schema.time, panel.layout
+    parts = [column for column, _ in layout.time_parts if column != name]
+    time = "row number" if name is None else repr(name)
+    facts = [f"{time} with {_listed(parts)}" if parts else time]
+    if layout.time_spelling is not None:
+        facts.append(f"read as {layout.time_spelling}")
+    zone = getattr(panel.index.stamps, "tz", None)
+    if zone is not None:
+        facts.append(f"zone {zone}")
+    return ", ".join([*facts, f"step {panel.schema.freq}"])
 
 
 def unused_columns(panel: Panel) -> tuple[str, ...]:

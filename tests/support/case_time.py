@@ -157,7 +157,7 @@ DOORS = ["file", "frame"]
 def check_said(answer: Answer, spelt: Spelt) -> None:
     """What was taken for time is named."""
     names = list(spelt.cells(spelt.stamps[:1]))
-    assert answer.error is not None or all(f"'{name}'" in answer.said for name in names[:1])
+    assert answer.error is not None or any(f"'{name}'" in answer.said for name in names)
 
 
 @pytest.mark.parametrize("name", rows(ROWS, NOT_YET))

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype
 
-from tsformer.arrays import Ints
 from tsformer.reading.spots import Roles
 from tsformer.time.stamps import how_spelt, is_text
 
-__all__ = ["listed", "say_numbers", "say_sorted", "say_time"]
+__all__ = ["listed", "say_numbers", "say_time"]
 
 _LOG = logging.getLogger("tsformer")
 _PLAIN = {
@@ -71,20 +69,6 @@ def say_time(roles: Roles, frame: pd.DataFrame) -> None:
     elif isinstance(given.dtype, (pd.CategoricalDtype, pd.ArrowDtype)) or given.dtype == object:
         kind = "objects" if given.dtype == object else given.dtype
         _LOG.info("%s: %s converted to %s", what, kind, stamps)
-
-
-def say_sorted(codes: Ints, keys: NDArray[Any]) -> None:
-    """Tell of rows that were not in the order of time within their series."""
-    by_series = np.argsort(codes, kind="stable")
-    codes, keys = codes[by_series], keys[by_series]
-    early = (codes[1:] == codes[:-1]) & (keys[1:] < keys[:-1])
-    if early.any():
-        row = int(by_series[1:][early].min())
-        _LOG.info(
-            "rows sorted by time: %d came after a later one, the first is row %d",
-            int(early.sum()),
-            row,
-        )
 
 
 def _kind(values: pd.Series) -> str | None:

@@ -129,7 +129,7 @@ ROWS = {
         MONTHS, 12, each(day=lambda t: t.replace(day=t.days_in_month).date()), "2020-01-31"
     ),
 }
-NOT_YET = {"GMT", "the 15th", "the 30th, clipped"}
+NOT_YET = {"GMT"}
 
 
 def values(spelt: Spelt) -> np.ndarray:

@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
+import pytest
 
+from tsformer.errors import WrongTime
 from tsformer.panels import Policy, Schema
 from tsformer.preflight import describe
 from tsformer.preflight.findings import findings, named_rows
@@ -97,15 +99,19 @@ def test_a_table_of_one_series_a_row():
     values = np.random.default_rng(0).normal(size=(30, 8))
     wide = pd.DataFrame(values).rename(columns="V{}".format)
     wide.insert(0, "id", [f"H{row}" for row in range(30)])
-    (found,) = named_rows(wide, read_panel(wide))
+    with pytest.raises(WrongTime, match="column 'id' names each of the 30 rows"):
+        read_panel(wide)
+    counted = Schema(freq=1)
+    (found,) = named_rows(wide, read_panel(wide, counted))
     assert found.level == "warning" and "column 'id' names each of the 30 rows" in found.text
-    assert describe(wide, horizon=3).findings == (found,)
+    assert describe(wide, horizon=3, schema=counted).findings == (found,)
     for other in (
         wide.drop(columns="id"),
         wide.assign(id="H1"),
         wide.assign(id=pd.date_range("2024-01-01", periods=30).astype("str")),
         wide.set_index(pd.date_range("2024-01-01", periods=30)),
-        wide.iloc[:, :4],
     ):
         assert named_rows(other, read_panel(other)) == []
+    narrow = wide.iloc[:, :4]
+    assert named_rows(narrow, read_panel(narrow, counted)) == []
     assert named_rows(values, read_panel(values)) == []

@@ -6,7 +6,9 @@ The rows stand in ``tests/support/case_*.py``, a section a file.
 from pathlib import Path
 
 import pytest
+from case_budgets import *  # noqa: F403
 from case_files import *  # noqa: F403
+from case_lightning import *  # noqa: F403
 from case_numbers import *  # noqa: F403
 from case_time import *  # noqa: F403
 

@@ -129,11 +129,7 @@ ROWS = {
         MONTHS, 12, each(day=lambda t: t.replace(day=t.days_in_month).date()), "2020-01-31"
     ),
 }
-NOT_YET = {
-    "year, month", "Month, Year", "201801", "Year", "year, newest first", "date, time",
-    "Datum, Uhrzeit", "hour 1 to 24", "hour 0 to 23", "seconds as Zeit", "milliseconds",
-    "Excel days", "20230131", "20230131, newest first", "GMT", "the 15th", "the 30th, clipped",
-}  # fmt: skip
+NOT_YET = {"GMT"}
 
 
 def values(spelt: Spelt) -> np.ndarray:
@@ -161,7 +157,7 @@ DOORS = ["file", "frame"]
 def check_said(answer: Answer, spelt: Spelt) -> None:
     """What was taken for time is named."""
     names = list(spelt.cells(spelt.stamps[:1]))
-    assert answer.error is not None or all(f"'{name}'" in answer.said for name in names[:1])
+    assert answer.error is not None or any(f"'{name}'" in answer.said for name in names)
 
 
 @pytest.mark.parametrize("name", rows(ROWS, NOT_YET))
@@ -191,7 +187,7 @@ SHOPS = {
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("spelling", rows(SHOPS, {"quarter in words", "T1 2005"}))
+@pytest.mark.parametrize("spelling", SHOPS)
 def test_1_two_shops_stay_two_shops(folder: Any, spelling: str, door: str) -> None:
     quarters = [SHOPS[spelling](one) for one in QUARTERS]
     sold = np.resize([455.0, 450, 430, 470], 48)
@@ -222,7 +218,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("name", rows(UNREADABLE, {"one misspelt week"}))
+@pytest.mark.parametrize("name", UNREADABLE)
 def test_1_what_cannot_be_read_is_refused_by_name(folder: Any, name: str, door: str) -> None:
     column, cells, culprit = UNREADABLE[name]
     text = table(**{column: cells, "y": np.arange(len(cells)) % 7 + 1.0})
@@ -248,7 +244,7 @@ def test_1_day_or_month_first_is_asked_and_either_answer_works(folder: Any) -> N
     assert isinstance(answer.error, WrongTime)
 
 
-@pytest.mark.parametrize("door", rows(DOORS, {"file"}))
+@pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
 def test_1_offsets_that_change_are_said(folder: Any, zone: str, door: str) -> None:
     hours = pd.date_range("2024-03-01", periods=24 * 40, freq="h", tz=zone)

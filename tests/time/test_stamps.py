@@ -30,9 +30,11 @@ def test_iso_text(text, kind):
     assert read_panel(frame.set_index("when")).index.stamps.equals(panel.index.stamps)
 
 
-def test_offsets_that_change_meet_in_utc():
+def test_offsets_that_change_meet_in_utc(caplog):
     text = ["2024-03-31T00:00:00+01:00", "2024-03-31T01:00:00+01:00", "2024-03-31T03:00:00+02:00"]
-    panel = read_panel(pd.DataFrame({"when": text, "y": 1.0}))
+    with caplog.at_level("INFO", logger="tsformer"):
+        panel = read_panel(pd.DataFrame({"when": text, "y": 1.0}))
+    assert "'when': ISO 8601 text (offsets +01:00 and +02:00; answers in UTC)" in caplog.text
     assert str(panel.index.stamps.tz) == "UTC"
     assert panel.index.freq == pd.offsets.Hour()
 

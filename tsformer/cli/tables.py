@@ -69,17 +69,15 @@ def print_rows(frame: "pd.DataFrame", *, plain: bool) -> None:
 
 def describe_data(data: "Data", panel: "Panel") -> dict[str, str]:
     """What was read and what was inferred from it: every column has its place."""
-    from tsformer.preflight.roles import role_facts, usable_covariate
+    from tsformer.preflight.roles import role_facts, time_fact, usable_covariate
 
     schema, frame = panel.schema, data.frame
     facts = {"data": f"{data.name}, {len(frame):,} rows"}
     if schema.series is not None and panel.index.named:
         facts["data"] += f", {panel.n_series:,} series by {schema.series!r}"
-    time = "row number" if schema.time is None else repr(schema.time)
-    ends = panel.index.stamps.max()
-    facts["time"] = f"{time}, step {schema.freq}, ends at {_stamp(ends)}"
+    facts["time"] = f"{time_fact(panel)}, ends at {_stamp(panel.index.stamps.max())}"
     facts |= role_facts(panel)
-    covariate = usable_covariate(frame, panel)
+    covariate = usable_covariate(frame, panel, data.schema)
     if covariate is not None:
         past, known = (as_options({f"schema__{role}": covariate}) for role in ("past", "known"))
         facts["not used"] += f"; {past} uses it, or {known} with its --future"

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import pandas as pd
+
 from tsformer.errors import TsformerError
-from tsformer.panels import Panel
+from tsformer.panels import Panel, Schema
 from tsformer.panels.seasons import seasons
 from tsformer.reading import read_panel
 from tsformer.time.season import season_length
 
-__all__ = ["role_facts", "unused_columns", "usable_covariate"]
+__all__ = ["role_facts", "time_fact", "unused_columns", "usable_covariate"]
 
 _MOST = 8
 
@@ -29,6 +31,21 @@ def role_facts(panel: Panel) -> dict[str, str]:
     return facts
 
 
+def time_fact(panel: Panel) -> str:
+    """The columns that hold time, how it is spelt there, its zone and its step."""
+    name, layout = panel.schema.time, panel.layout
+    parts = [column for column, _ in layout.time_parts if column != name]
+    dated = isinstance(panel.index.stamps, pd.DatetimeIndex) or layout.period is not None
+    time = repr(name) if name is not None else "the index" if dated else "row number"
+    facts = [f"{time} with {_listed(parts)}" if parts else time]
+    if layout.time_spelling is not None:
+        facts.append(f"read as {layout.time_spelling}")
+    zone = getattr(panel.index.stamps, "tz", None)
+    if zone is not None:
+        facts.append(f"zone {zone}")
+    return ", ".join([*facts, f"step {panel.schema.freq}"])
+
+
 def unused_columns(panel: Panel) -> tuple[str, ...]:
     """Columns of the frame that play no role."""
     schema: Any = panel.schema
@@ -36,11 +53,15 @@ def unused_columns(panel: Panel) -> tuple[str, ...]:
     return tuple(name for name in panel.layout.columns if name not in used)
 
 
-def usable_covariate(data: Any, panel: Panel) -> str | None:
-    """The first column without a role that can be read as a covariate; it is tried."""
+def usable_covariate(data: Any, panel: Panel, schema: Schema | None = None) -> str | None:
+    """The first column without a role that can be read as a covariate; it is tried.
+
+    ``schema`` is what the panel was read by.
+    """
+    given = (schema or Schema()).get_params()
     for name in unused_columns(panel)[:_MOST]:
-        given = panel.schema.get_params()
-        asked = type(panel.schema)(**{**given, "past": (*given["past"], name), "late": None})
+        past = (*(panel.schema.past or ()), name)
+        asked = Schema(**{**given, "target": panel.schema.target, "past": past})
         try:
             read_panel(data, asked, panel.policy)
         except TsformerError:

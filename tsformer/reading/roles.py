@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,20 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from tsformer.cures import Cure
-from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongType
+from tsformer.errors import FrameError, MissingColumn, ParameterError, WrongTime, WrongType
 from tsformer.panels.index import shown
 from tsformer.panels.layout import Layout
 from tsformer.panels.schema import ResolvedSchema, Schema
+from tsformer.reading.leftovers import calendar_columns, or_counted, refuse_unread_time
 from tsformer.reading.repeats import is_name, names_rows, tells_apart
 from tsformer.reading.spots import Roles, Spot
-from tsformer.reading.time_columns import USUAL_KEYS, find_time, find_time_like, read_time
+from tsformer.reading.time_columns import (
+    USUAL_KEYS,
+    counts,
+    find_time,
+    find_time_like,
+    read_time,
+)
 from tsformer.time.stamps import is_dates, is_text
 
 __all__ = ["find_stamps", "resolve", "resolve_like"]
@@ -46,13 +54,20 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
     _refuse_overlap([*named, *_listed(schema.time), *_listed(schema.series)])
     time = find_time(frame, schema, taken=named)
     who = partial(_series_of, frame, schema, time, named)
-    stamps, period, spelling = read_time(frame, time, of=who)
+    try:
+        stamps, period, spelling = read_time(frame, time, of=who)
+    except WrongTime as error:
+        raise or_counted(error, frame, time, schema) from error.__cause__
     time = time._replace(spelling=spelling)
     series = _find_series(frame, schema, time, stamps, taken=named)
     used = {*named, *time.columns, None if series is None else series.column}
     free = [name for name in frame.columns if name not in used]
+    if time.column is None and counts(frame.index) and not isinstance(schema.freq, Integral):
+        refuse_unread_time(frame, free, targets=bool(declared["target"]))
     if not declared["target"]:
-        declared["target"] = _find_targets(frame, free, time, rest=rest)
+        calendar = () if rest else calendar_columns(frame, free, stamps)
+        values = [name for name in free if name not in calendar]
+        declared["target"] = _find_targets(frame, values, time, rest=rest)
     if rest:
         declared["past"] = tuple(name for name in free if name not in declared["target"])
     return Roles(

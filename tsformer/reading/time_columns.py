@@ -1,5 +1,6 @@
 """Finding the columns that hold time, and reading them."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,22 +12,24 @@ from tsformer.cures import Cure
 from tsformer.errors import MissingColumn, WrongTime
 from tsformer.panels.layout import Layout
 from tsformer.panels.schema import Schema
-from tsformer.reading.spots import Spot
+from tsformer.reading.spots import Roles, Spot
 from tsformer.time.names import unit_of
 from tsformer.time.parts import Part, clock_parts, combined, year_parts
 from tsformer.time.stamps import (
     Stamps,
+    how_spelt,
     is_dates,
     is_text,
     looks_like_dates,
     looks_like_periods,
     read_stamps,
 )
-from tsformer.time.whole import whole_time
+from tsformer.time.whole import is_count, whole_time
 
-__all__ = ["USUAL_KEYS", "find_time", "find_time_like", "read_time"]
+__all__ = ["USUAL_KEYS", "counts", "find_time", "find_time_like", "read_time", "say_time"]
 
 _TIMES = ("ds", "timestamp", "time", "date", "datetime", "step", "t")
+_LOG = logging.getLogger("tsformer")
 USUAL_KEYS = ("unique_id", "item_id", "series_id")
 _USUAL = ("ds", "timestamp")
 _MORE = 1.5
@@ -48,6 +51,8 @@ def find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> S
     """
     free = [name for name in frame.columns if name not in taken and name != schema.series]
     whole = not isinstance(schema.freq, (int, np.integer))  # else whole numbers are said to count
+    if not whole:
+        free = [name for name in free if not is_text(frame[name]) or _can_be_read(frame[name])]
     if schema.time is None:
         spot = _dated(frame, free) or (_spelt(frame, free) if whole else None)
         spot = spot or _numbered(frame, free)
@@ -56,7 +61,7 @@ def find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> S
     else:
         spot = Spot(None, list(frame.index.names).index(schema.time))
     values = spot.values(frame)
-    counted = spot.column is None and _counts(frame.index)
+    counted = spot.column is None and counts(frame.index)
     if whole and spot.spelling is None and not spot.parts and not counted and not _reads(values):
         known = schema.time is not None or spot.column is not None
         kind = whole_time(values, spot.name(frame), known=known)
@@ -111,7 +116,15 @@ def _reads(values: pd.Index) -> bool:
     return is_dates(values) or looks_like_dates(values)
 
 
-def _counts(index: pd.Index) -> bool:
+def _can_be_read(text: pd.Series) -> bool:
+    try:
+        read_stamps(pd.Index(text))
+    except WrongTime:
+        return False
+    return True
+
+
+def counts(index: pd.Index) -> bool:
     """Whether an index is the row number that a frame has by itself."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.name is None
 
@@ -140,13 +153,13 @@ def _dated(frame: pd.DataFrame, free: Sequence[str]) -> Spot | None:
 def _spelt(frame: pd.DataFrame, free: Sequence[str]) -> Spot | None:
     """Whole numbers that spell time, or a year and what tells the rest of it."""
     index = frame.index
-    if frame.index.nlevels == 1 and not _counts(index):
+    if frame.index.nlevels == 1 and not counts(index):
         kind = whole_time(index, index.name)
         if kind is not None:
             return Spot(None, 0, (), kind.kind)
     kinds = {}
     for name in free:
-        first = _counts(index) and name == frame.columns[0] and frame.shape[1] > 1
+        first = counts(index) and name == frame.columns[0] and frame.shape[1] > 1
         kind = whole_time(frame[name], name, first=first)
         if kind is not None:
             kinds[name] = kind.kind
@@ -211,4 +224,29 @@ def _numbered(frame: pd.DataFrame, free: Sequence[str]) -> Spot:
             return Spot(name)  # read_stamps refuses it by name
         if is_text(values):
             return Spot(name)
-    return Spot(None)
+    first = frame.columns[0]
+    counted = first in free and frame.shape[1] > 1 and is_count(frame[first], first)
+    return Spot(first if counted and counts(frame.index) else None)
+
+
+def say_time(roles: Roles, frame: pd.DataFrame) -> None:
+    """Tell what stamps were read from, unless they were dates or whole numbers as such."""
+    given, name = roles.time.values(frame), roles.time.column
+    what = "the index" if name is None else f"time column {name!r}"
+    stamps = roles.stamps.dtype
+    if roles.period is not None:
+        _LOG.info(
+            "%s: periods of %r converted to their first moments; forecasts are periods again",
+            what,
+            roles.period,
+        )
+    elif roles.time.parts:
+        parts = [part.column for part in roles.time.parts if part.column != name]
+        _LOG.info("%s: combined with %s to %s", what, ", ".join(map(repr, parts)), stamps)
+    elif roles.time.spelling == "years":
+        _LOG.info("%s: years, which stay whole numbers", what)
+    elif is_text(given) or roles.time.spelling is not None:
+        _LOG.info("%s: %s converted to %s", what, how_spelt(given, roles.time.spelling), stamps)
+    elif isinstance(given.dtype, (pd.CategoricalDtype, pd.ArrowDtype)) or given.dtype == object:
+        kind = "objects" if given.dtype == object else given.dtype
+        _LOG.info("%s: %s converted to %s", what, kind, stamps)

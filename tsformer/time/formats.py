@@ -25,7 +25,7 @@ _PATTERNS = {
         rf"(?P<quarter>[1-4])[Qq][ ./-]?{_YEAR}",
     ),
     "ISO weeks": (
-        rf"{_YEAR}[ -]?[Ww](?P<week>[0-5]?\d)(?:-?(?P<day>[1-7]))?",
+        rf"{_YEAR}[ -]?[Ww](?P<week>[0-5]\d|\d(?!\d))(?:-?(?P<day>[1-7]))?",
         rf"[Ww](?P<week>[0-5]?\d)[ -]{_YEAR}",
     ),
     "months": (

@@ -190,7 +190,10 @@ def how_spelt(values: pd.Index, spelling: str | None) -> str:
     if not is_text(values):
         return str(WholeTime(spelling or ""))
     if spelling is None:
-        return "ISO 8601 text"
+        zones = {match["zone"] for one in values.unique() if (match := _ISO.fullmatch(str(one)))}
+        if len(zones) < 2:
+            return "ISO 8601 text"
+        return f"ISO 8601 text (offsets {' and '.join(sorted(map(str, zones)))}; answers in UTC)"
     return str(Spelling(spelling) if is_spelling(spelling) else WholeTime(spelling))
 
 

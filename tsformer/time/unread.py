@@ -8,9 +8,11 @@ import pandas as pd
 
 from tsformer.cures import Cure
 from tsformer.errors import WrongTime
-from tsformer.time.formats import Spelling, names_periods, zone_word
+from tsformer.time.formats import Spelling, fitting, names_periods, zone_word
 
-__all__ = ["not_read"]
+__all__ = ["not_read", "share_read"]
+
+_PERIODS = ("quarters", "ISO weeks", "months", "names of months")
 
 
 def not_read(
@@ -36,6 +38,7 @@ def not_read(
     if word:
         return WrongTime(
             f"{start} The word {word!r} after the time of day is no zone that can be read.",
+            *_without_word(text, word, name),
             Cure("Take it off, and give the column its zone", code="dt.tz_localize(...)"),
             Cure("Or write it as an offset, such as +01:00"),
         )
@@ -48,6 +51,34 @@ def not_read(
             " Write all rows in one way, such as 2018-03."
         )
     return WrongTime(start, _by_format(name, "..."))
+
+
+def share_read(text: pd.Series) -> float:
+    """Share of the rows that some one way of writing reads.
+
+    >>> share_read(pd.Series(["Jan 2018", "Mai 2018"]))
+    0.5
+    """
+    iso = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce").notna()
+    return float(max(iso.mean(), *(read.mean() for read in _read(text))))
+
+
+def _without_word(text: pd.Series, word: str, name: Any) -> list[Cure]:
+    """A format that holds the word, where it stands in every row and one format reads the rest."""
+    if not text.str.endswith(word).all():
+        return []
+    bare = text.str.slice(0, -len(word)).str.strip()
+    space = " " if text.str.endswith(f" {word}").all() else ""
+    return [
+        _by_format(name, f"{one.kind}{space}{word}")
+        for one in fitting(bare)
+        if one.kind.startswith("%")
+    ]
+
+
+def _read(text: pd.Series) -> list[pd.Series]:
+    """Which rows each way to name quarters, weeks or months reads."""
+    return [Spelling(kind).read(text).notna() for kind in _PERIODS]
 
 
 def _by_format(name: Any, form: str) -> Cure:
@@ -64,7 +95,5 @@ def _by_format(name: Any, form: str) -> Cure:
 
 def _unread(text: pd.Series) -> int:
     """The first row that the spelling which reads most rows cannot read."""
-    kinds = ("quarters", "ISO weeks", "months", "names of months")
-    read = [Spelling(kind).read(text).notna() for kind in kinds]
-    best = max(read, key=lambda good: int(good.sum()))
+    best = max(_read(text), key=lambda good: int(good.sum()))
     return int(text.index[int(np.argmin(best.to_numpy()))])

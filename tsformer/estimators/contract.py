@@ -22,6 +22,7 @@ from tsformer.estimators.forecasts import (
 )
 from tsformer.estimators.learning import Learner
 from tsformer.estimators.mase import naive_scale, scaled_error
+from tsformer.estimators.outside import warn_of_outside
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, ResolvedSchema, Schema
 from tsformer.panels.index import row_within_series
@@ -133,6 +134,7 @@ class PanelForecaster(Learner, ABC):
         levels = checked_levels(quantiles)
         panel = self._at_origin(history)
         room = extended(panel, steps, future)
+        warn_of_outside(room, steps, getattr(self, "_known_range", None))
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.index.lengths, horizon=steps, levels=levels))
         for part in parts:

@@ -28,7 +28,7 @@ def observed_range(values: Floats) -> Floats:
 def warn_of_outside(panel: Panel, horizon: int, seen: Floats | None) -> None:
     """Warn once of known covariates that lie far from all that a fit has seen of them.
 
-    Far is more than the whole range beyond its ends: what grows goes on to grow, but a network
+    Far is more than twice the range beyond its ends: what grows goes on to grow, but a network
     knows nothing of where it has never been.
 
     Parameters
@@ -43,7 +43,7 @@ def warn_of_outside(panel: Panel, horizon: int, seen: Floats | None) -> None:
     if seen is None or not values.size:
         return
     low, high = seen
-    room = np.where(high > low, high - low, np.maximum(np.abs(high), 1))
+    room = 2 * np.where(high > low, high - low, np.maximum(np.abs(high), 1))
     far = (values < low - room) | (values > high + room)
     found = []
     for place in np.flatnonzero(far.any(axis=0)):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from doors import Answer, as_options, cures, forecast_file, not_yet, rows, run, written
+from doors import Answer, as_options, cures, forecast_file, run, written
 
 from tsformer.errors import TsformerError
 
@@ -45,7 +45,6 @@ def test_3_separators_are_found_and_said(folder: Any, name: str, mark: str, said
     assert f"separated by {said}" in answer.said
 
 
-@not_yet
 @pytest.mark.parametrize("mark", ["^", ":", "~"])
 def test_3_another_separator_is_asked_for(folder: Any, mark: str) -> None:
     file = written(lines(HEAD, *ROWS).replace(",", mark))
@@ -122,7 +121,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("name", rows(LAYOUTS, {"names and values before it"}))
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_3_rows_that_are_none_of_the_table(folder: Any, name: str) -> None:
     options, rows, said = LAYOUTS[name]
     answer = forecast_file(written(lines(*rows)), 7, *options)
@@ -154,7 +153,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", rows(BROKEN, {"a page of the web"}))
+@pytest.mark.parametrize("name", BROKEN)
 def test_3_what_is_no_table_is_refused_by_its_line(folder: Any, name: str) -> None:
     rows, said = BROKEN[name]
     file = written(lines(*rows))

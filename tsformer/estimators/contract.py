@@ -134,11 +134,11 @@ class PanelForecaster(Learner, ABC):
         levels = checked_levels(quantiles)
         panel = self._at_origin(history)
         room = extended(panel, steps, future)
-        warn_of_outside(room, steps, getattr(self, "_known_range", None))
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.index.lengths, horizon=steps, levels=levels))
         for part in parts:
             refuse_nonfinite(room, part)
+        warn_of_outside(room, steps, getattr(self, "_known_range", None))
         point = np.concatenate([part.point for part in parts])
         spread = np.concatenate([part.quantiles for part in parts])
         if panel.layout.array:

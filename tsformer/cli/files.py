@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from tsformer.panels import Policy, Schema
     from tsformer.reading import Holdout
 
-__all__ = ["Data", "check_output", "check_table", "read_data", "read_table", "write_table"]
+__all__ = [
+    "Data",
+    "check_output",
+    "check_picture",
+    "check_table",
+    "read_data",
+    "read_table",
+    "write_table",
+]
 
 _PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": ",", ".tab": "\t"}
@@ -154,6 +162,12 @@ def check_table(path: Path) -> None:
     """Refuse a name for a table that does not say how to write it."""
     if _kind(path) not in (*_SEPARATORS, *_PARQUET):
         raise ParameterError(f"{path.name}: its name must end in .csv, .tsv or .parquet")
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name for a picture that does not say how to draw it."""
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ParameterError(f"{path.name}: its name must end in .png, .svg or .pdf")
 
 
 def _named(given: list[str] | None, columns: Iterable[str]) -> tuple[str, ...]:

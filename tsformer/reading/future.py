@@ -20,13 +20,12 @@ from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
 from tsformer.panels.schema import Schema
 from tsformer.reading.checks import check_columns, is_categorical, to_floats
-from tsformer.reading.converted import say_numbers
 from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.rows import Rows, same_kind
 from tsformer.reading.spots import Spot
 from tsformer.reading.tables import as_frame
 from tsformer.reading.time_columns import find_time_like, read_time
-from tsformer.reading.values import decode, encode, warn_unseen
+from tsformer.reading.values import decode, encode, say_numbers, warn_unseen
 from tsformer.time.stamps import is_dates, looks_like_dates
 
 __all__ = ["extended", "future_frame", "read_future"]

@@ -15,7 +15,6 @@ from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import ResolvedSchema, Schema
 from tsformer.reading.checks import check_columns, check_stamps
-from tsformer.reading.converted import say_time
 from tsformer.reading.grid import Grid, find_freq, full_grid
 from tsformer.reading.late import late_columns
 from tsformer.reading.repeats import hint
@@ -23,6 +22,7 @@ from tsformer.reading.roles import find_stamps, resolve, resolve_like
 from tsformer.reading.rows import sorted_rows
 from tsformer.reading.spots import Roles
 from tsformer.reading.tables import as_frame
+from tsformer.reading.time_columns import say_time
 from tsformer.reading.values import read_values
 from tsformer.time.freq import Freq, as_freq, name_of
 from tsformer.time.holidays import read_holidays
@@ -243,7 +243,7 @@ def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
 
 
 def _log(schema: ResolvedSchema, layout: Layout) -> None:
-    used = {*schema.covariates, *schema.target, schema.weight}
+    used = {*schema.target, *schema.known, *schema.past, *schema.static, schema.weight}
     found = {
         "series": () if layout.series_in == "nowhere" else (layout.series_name or "(index)",),
         "time": (layout.time_name if layout.time_in == "column" else "(index)",),

@@ -1,20 +1,22 @@
 """Reading the value columns of a frame: numbers as numbers, words as codes."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype
 
 from tsformer.arrays import Flags, Floats, Ints
 from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, WrongType
 from tsformer.panels.columns import Columns
-from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
-from tsformer.panels.policy import Policy
+from tsformer.panels.policy import Policy, ignored_rows
 from tsformer.reading.checks import (
     check_observed,
     check_values,
@@ -24,7 +26,6 @@ from tsformer.reading.checks import (
     refuse_flags,
     to_floats,
 )
-from tsformer.reading.converted import listed, say_numbers
 from tsformer.reading.rows import Rows
 from tsformer.reading.spots import Roles
 from tsformer.time.stamps import is_text
@@ -34,12 +35,20 @@ __all__ = [
     "decode",
     "encode",
     "read_values",
+    "say_numbers",
     "warn_unseen",
 ]
 
 
+_LOG = logging.getLogger("tsformer")
 _MOSTLY = 0.9
 """Text of which more than this reads as numbers is numbers, some of them misspelt."""
+
+
+_PLAIN = {
+    "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+}  # fmt: skip
+"""Types whose values are what they were in float64; large whole numbers are warned of."""
 
 
 class Values(NamedTuple):
@@ -91,6 +100,33 @@ def read_values(
     _warn_of_rounding(frame, measured, rows)
     say_numbers((name, frame[name]) for name in measured)
     return Values(targets, columns["past"], columns["known"], static, weight, ignored)
+
+
+def _listed(names: Sequence[Any], *, most: int = 5) -> str:
+    """Write names in quotes, and how many more there are.
+
+    >>> _listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+def say_numbers(columns: Iterable[tuple[str, pd.Series]]) -> None:
+    """Tell which columns of numbers were of a type that float64 is made of.
+
+    >>> _kind(pd.Series([1.0], dtype="float16")), _kind(pd.Series([True])), _kind(pd.Series([1]))
+    ('float16', 'bool', None)
+    """
+    found: dict[str, list[str]] = {}
+    for name, values in columns:
+        kind = _kind(values)
+        if kind is not None:
+            found.setdefault(kind, []).append(name)
+    for kind, names in found.items():
+        made = "0 and 1" if kind.startswith("bool") else "float64"
+        what = "columns" if len(names) > 1 else "column"
+        _LOG.info("%s %s converted from %s to %s", what, _listed(names), kind, made)
 
 
 def _stack(columns: Sequence[NDArray[Any]], rows: int, kind: Any) -> NDArray[Any]:
@@ -197,7 +233,7 @@ def warn_unseen(unseen: dict[str, list[str]]) -> None:
     if not found:
         return
     said = "; ".join(
-        f"column {name!r} holds words that fit has not seen ({listed(words)})"
+        f"column {name!r} holds words that fit has not seen ({_listed(words)})"
         for name, words in found.items()
     )
     warn(DataWarning(f"{said}; they count as unknown"))
@@ -249,3 +285,19 @@ def _refuse_changes(
                 f"static column {names[column]!r} changes within a series:"
                 f" {rows.first(~same[:, column])}. Declare it as past or known instead."
             )
+
+
+def _kind(values: pd.Series) -> str | None:
+    if values.dtype == object:
+        return _kind_of_objects(values)
+    if isinstance(values.dtype, pd.ArrowDtype) or is_bool_dtype(values.dtype):
+        return str(values.dtype)
+    return None if str(values.dtype).lower() in _PLAIN else str(values.dtype)
+
+
+def _kind_of_objects(values: pd.Series) -> str:
+    items = values.dropna()
+    kinds = {type(one) for one in items}
+    if kinds and kinds <= {bool, np.bool_}:
+        return "bool objects"
+    return "Decimal" if kinds == {Decimal} else "objects"

@@ -247,6 +247,7 @@ def _finish(axes: "Axes", title: str, unit: str) -> None:
     axes.tick_params(labelsize=8.5, colors="#555555", length=0)
     axes.tick_params(axis="x", length=3, color="#BBBBBB")
     axes.margins(x=0.01)
+    axes.yaxis.set_major_formatter("{x:,.10g}")
     if isinstance(axes.xaxis.get_major_locator(), AutoDateLocator):
         locator = AutoDateLocator(minticks=4, maxticks=9)  # type: ignore[no-untyped-call]
         dates = ConciseDateFormatter(  # type: ignore[no-untyped-call]
@@ -263,8 +264,7 @@ def _finish(axes: "Axes", title: str, unit: str) -> None:
 def _legend(figure: "Figure", every: "Sequence[Axes]") -> None:
     from matplotlib.patches import Patch
 
-    lines: dict[str, Any] = {}
-    bands: dict[str, Any] = {}
+    lines, bands = dict[str, Any](), dict[str, Any]()
     for axes in every:
         for line in axes.get_lines():
             if not str(line.get_label()).startswith("_"):

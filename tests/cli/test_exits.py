@@ -105,6 +105,8 @@ def test_cures_are_options_and_python_is_not_shown(capsys: pytest.CaptureFixture
         (("forecast", "sales.csv", "-n", 3, "--missing", "drop"), 2, "'mask'"),
         (("forecast", "sales.csv", "-n", 3, "--output", "nowhere/f.csv"), 2, "folder"),
         (("forecast", "sales.csv", "-n", 3, "--output", "f.xlsx"), 2, ".csv"),
+        (("forecast", "sales.csv", "-n", 3, "--plot", "f.txt"), 2, ".png"),
+        (("forecast", "sales.csv", "-n", 3, "--plot", "nowhere/f.png"), 2, "'nowhere'"),
         (("forecast", "sales.csv", "-n", 150), 1, "120 rows"),
         (("forecast", "empty.csv", "-n", 3), 1, "empty.csv"),
         (("predict", "sales.csv"), 1, "sales.csv"),

@@ -1,5 +1,6 @@
 """``backtest``, ``tune`` and ``datasets``."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,27 @@ def test_other_origins_of_a_data_set_are_asked_for(run: Run) -> None:
     assert run("backtest", "air_passengers", *options).code == 0
 
 
+def test_several_models_stand_under_their_own_names(run: Run, sales: Path) -> None:
+    common = ("backtest", sales, "-n", 7, "--folds", 2, "--target", "sold")
+    several = run(*common, "--model", "linear", "--model", "drift,seasonal-naive", "--seed", 1)
+    assert several.code == 0, several.err
+    rows = {line.split()[0]: line.split()[1:] for line in several.out.splitlines()[3:]}
+    assert set(rows) == {"Linear", "Drift", "SeasonalNaive"}
+    alone = run(*common, "--model", "drift")
+    assert rows["Drift"] in [line.split()[1:] for line in alone.out.splitlines()]
+    chosen = run(*common)
+    assert {line.split()[0] for line in chosen.out.splitlines()[3:]} == {"Linear", "SeasonalNaive"}
+    twice = run(*common, "--model", "drift,drift")
+    assert twice.code == 2 and "each model once" in twice.err
+    wrong = run(*common, "--model", "drift", "--model", "lineer")
+    assert wrong.code == 2 and "linear" in wrong.err
+
+
 def test_tuning_prints_options_to_paste(run: Run, sales: Path) -> None:
     done = run("tune", sales, "-n", 3, "--target", "sold", "--model", "linear", "--trials", 2)
     assert done.code == 0, done.err
     pasted = [word for line in done.out.splitlines() for word in line.split() if "=" in word]
+    assert re.search(r"the best has a mase of [\d.]+, untuned it is [\d.]+\.", done.out)
     assert "2 trials" in done.out and any(word.startswith("context=") for word in pasted)
     again = ("--set", pasted[-1], "--no-plot")
     assert (

@@ -57,9 +57,9 @@ def test_a_covariate_is_proposed_that_can_be_read():
     schema = Schema(time="ds", target="y")
     panel = read_panel(FRAME, schema)
     assert unused_columns(panel) == ("promo", "colour", "sent")
-    assert usable_covariate(FRAME, panel) == "promo"
+    assert usable_covariate(FRAME, panel, schema) == "promo"
     holes = FRAME.assign(promo=np.nan)
-    assert usable_covariate(holes, read_panel(holes, schema)) == "colour"  # NaN is refused
+    assert usable_covariate(holes, read_panel(holes, schema), schema) == "colour"  # NaN is refused
     mask = Policy(missing="mask", gaps="mask")
     only = FRAME[["ds", "y", "sent"]]
-    assert usable_covariate(only, read_panel(only, schema, mask)) is None
+    assert usable_covariate(only, read_panel(only, schema, mask), schema) is None

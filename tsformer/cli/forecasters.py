@@ -1,23 +1,61 @@
 """From options to a forecaster: models by name, parameters by path."""
 
 import ast
+import dataclasses
 import difflib
 import inspect
 import re
 import typing
 from typing import TYPE_CHECKING, Any
 
-from tsformer.cli.options import Model
+from tsformer.cli.options import Model, Settings
 from tsformer.errors import ParameterError
 
 if TYPE_CHECKING:
     from tsformer.cli.files import Data
     from tsformer.params import Params
 
-__all__ = ["build_forecaster", "check_levels", "read_quantiles"]
+__all__ = ["build_forecaster", "build_several", "check_levels", "read_quantiles"]
 
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _PARTS = ("model", "head", "training", "schema", "policy")
+
+
+def build_several(
+    data: "Data", horizon: int, models: list[str] | None, options: Settings, **defaults: Any
+) -> dict[str, Any]:
+    """Forecasters by the names of their models, as :func:`build_forecaster` makes each.
+
+    Options that a model without training has no use for are left to the others.
+    """
+    from tsformer import estimators
+
+    named = [one.strip() for text in models or () for one in text.split(",")]
+    listed: list[str | None] = [*named] or [None]
+    if len(set(listed)) < len(listed):
+        raise ParameterError(f"--model {','.join(map(str, listed))}: name each model once")
+    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
+    made: dict[str, Any] = {}
+    for name in listed:
+        kind = None if name is None else _known_model(name)
+        plain = len(listed) > 1 and kind in estimators.BASELINES
+        chosen = Model(model=name) if plain else Model(model=name, **given)
+        forecaster = build_forecaster(data, horizon, chosen, **defaults)
+        if kind is None and forecaster.model is None:
+            forecaster.model = _model_for(data, forecaster)
+        made[type(getattr(forecaster, "model", forecaster)).__name__] = forecaster
+    return made
+
+
+def _model_for(data: "Data", forecaster: Any) -> Any:
+    """The model that a forecaster without one would choose, so that it has a name."""
+    from tsformer.estimators.defaults import default_context, default_model
+    from tsformer.reading import read_panel
+
+    panel = read_panel(data.frame, data.schema, data.policy)
+    horizon = forecaster.horizon
+    context = forecaster.context or default_context(panel, horizon, short=data.policy.short)
+    return default_model(panel, context, horizon)
 
 
 def build_forecaster(data: "Data", horizon: int, options: Model, **defaults: Any) -> Any:

@@ -1,5 +1,6 @@
 """``forecast``, ``fit`` and ``predict``."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,9 +8,17 @@ import typer
 
 from tsformer.cli.checking import look_over
 from tsformer.cli.exits import note
-from tsformer.cli.files import check_output, check_table, read_data, read_table, write_table
+from tsformer.cli.files import (
+    check_output,
+    check_picture,
+    check_table,
+    read_data,
+    read_table,
+    write_table,
+)
 from tsformer.cli.forecasters import build_forecaster, check_levels, read_quantiles
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
+from tsformer.cli.pictures import draw_forecast
 from tsformer.cli.tables import describe_data, describe_fit, print_facts, print_rows, say
 from tsformer.cli.trying import with_tried_cures
 
@@ -59,6 +68,7 @@ def forecast(
 
     levels = read_quantiles(quantiles)
     check_table(output)
+    check_picture(plot)
     for path, usual in [(output, _TABLE)] + ([] if no_plot else [(plot, _PICTURE)]):
         check_output(path, force=force, inputs=(file, future), default=path == usual)
     data = read_data(file, form, roles)
@@ -77,7 +87,7 @@ def forecast(
     say()
     say(f"forecast written to {output}")
     if not no_plot:
-        shown = _draw(made, data, forecaster, plot)
+        shown = draw_forecast(made, data.frame, forecaster, plot)
         say(f"picture written to {plot}{shown}")
 
 
@@ -140,6 +150,10 @@ def predict(
         Path | None,
         typer.Option("--output", "-o", help="Where the forecast goes; printed, if none."),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Where a picture goes: .png, .svg, .pdf; none is drawn, if none."),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Forecast with a saved model, from its own data or from newer ones."""
@@ -148,7 +162,10 @@ def predict(
     levels = read_quantiles(quantiles)
     if output is not None:
         check_table(output)
-        check_output(output, force=force, inputs=(file, future, str(saved)))
+    if plot is not None:
+        check_picture(plot)
+    for path in filter(None, (output, plot)):
+        check_output(path, force=force, inputs=(file, future, str(saved)))
     forecaster = load(saved)
     history = None if file is None else read_data(file, form, Roles()).frame
     ahead = None if future is None else read_table(future, form)
@@ -156,6 +173,9 @@ def predict(
     write_table(made, output)
     if output is not None:
         say(f"forecast written to {output}")
+    if plot is not None:
+        shown = draw_forecast(made, history, forecaster, plot)
+        print(f"picture written to {plot}{shown}", file=sys.stderr)  # stdout may be the table
 
 
 def _note_negative(made: "pd.DataFrame", data: "Data", forecaster: Any) -> None:
@@ -170,31 +190,3 @@ def _note_negative(made: "pd.DataFrame", data: "Data", forecaster: Any) -> None:
                 f"column {target!r} is never negative in the data, but its forecast or band is in"
                 f" {int(below.sum())} of {len(made)} rows: --nonnegative keeps it at 0"
             )
-
-
-def _draw(made: "pd.DataFrame", data: "Data", forecaster: Any, path: Path) -> str:
-    """Draw the first target of the first series; say so where there are more."""
-    import pandas as pd
-
-    from tsformer.plots import plot_forecast
-    from tsformer.reading.roles import find_stamps
-
-    schema = forecaster.schema_
-    target, said = schema.target[0], []
-    if len(schema.target) > 1:
-        said.append(f"the first of {len(schema.target)} columns, {target!r}")
-    stamps = find_stamps(data.frame, schema.time)
-    history = pd.Series(data.frame[target].to_numpy(), index=stamps, name=target)
-    if schema.series is not None:
-        names = made.reset_index()[schema.series].to_numpy()
-        first = names[0]
-        made = made[names == first]
-        history = history[(data.frame.reset_index()[schema.series] == first).to_numpy()]
-        said.append(f"the first series, {first!r}")
-    figure = plot_forecast(history, made, target=target, time=_column(schema.time, made))
-    figure.savefig(path)
-    return f" ({', '.join(said)})" if said else ""
-
-
-def _column(time: str | None, made: "pd.DataFrame") -> str | None:
-    return time if time in made.columns else None

@@ -1,12 +1,13 @@
 """``backtest`` and ``tune``: how good a forecaster is, and how it becomes better."""
 
+import math
 from typing import Annotated, Any
 
 import typer
 
 from tsformer.cli.files import Data, read_data
-from tsformer.cli.forecasters import build_forecaster
-from tsformer.cli.options import Format, Horizon, Model, Roles, Source, grouped
+from tsformer.cli.forecasters import build_forecaster, build_several
+from tsformer.cli.options import Format, Horizon, Model, Roles, Settings, Source, grouped
 from tsformer.cli.tables import print_facts, print_table, say
 from tsformer.cli.trying import with_tried_cures
 from tsformer.errors import ParameterError
@@ -24,7 +25,15 @@ def backtest(
     horizon: Horizon,
     form: Format,
     roles: Roles,
-    model: Model,
+    options: Settings,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name of a model; repeat it, or separate by commas, to compare several.",
+            rich_help_panel="Model",
+            show_default=False,
+        ),
+    ] = None,
     folds: Annotated[
         int | None,
         typer.Option(
@@ -45,18 +54,21 @@ def backtest(
         bool, typer.Option("--quick", help="Fewer epochs; still every window.")
     ] = False,
 ) -> None:
-    """Forecast the past as it was known then, beside seasonal naive."""
+    """Forecast the past as it was known then, beside seasonal naive.
+
+    Several models are scored on the same windows: **--model linear --model informer**.
+    """
     from tsformer.evaluation import backtest as judge
     from tsformer.evaluation.metrics import PUBLISHED, USUAL
 
     data = read_data(file, form, roles)
-    forecaster = build_forecaster(data, horizon, model, **(_QUICK if quick else {}))
+    forecasters = build_several(data, horizon, model, options, **(_QUICK if quick else {}))
     canonical = data.split is not None and folds is None
     if canonical and (step is not None or refit):
         raise ParameterError("--step and --refit need --folds: the split is the canonical one")
     cut: dict[str, Any] = {"folds": folds or 5, "step": step, "refit": refit}
     result = judge(
-        forecaster,
+        forecasters,
         data.frame,
         metrics=(*PUBLISHED, *USUAL) if canonical else USUAL,
         keep_forecasts=False,
@@ -98,7 +110,11 @@ def tune(
         random_state=model.seed or 0,
     )
     search.fit(data.frame)
-    say(f"{len(search.trials_)} trials; the best has a {metric} of {-search.best_score_:.4g}.")
+    untuned = float(search.trials_["value"].iloc[0])  # trial 0 is the forecaster as given
+    say(
+        f"{len(search.trials_)} trials; the best has a {metric} of {-search.best_score_:.4g},"
+        f" {'untuned it failed' if math.isnan(untuned) else f'untuned it is {untuned:.4g}'}."
+    )
     say()
     print_facts({path: str(value) for path, value in search.best_params_.items()})
     say()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-__all__ = ["Format", "Horizon", "Model", "Quantiles", "Roles", "Source", "grouped"]
+__all__ = ["Format", "Horizon", "Model", "Quantiles", "Roles", "Settings", "Source", "grouped"]
 
 Words = list[str] | None
 
@@ -121,16 +121,9 @@ class Roles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model:
-    """What is fitted, and how."""
+class Settings:
+    """How what is fitted is fitted."""
 
-    model: Annotated[
-        str | None,
-        _model(
-            "informer, transformer, linear, seasonal-naive, drift ...; chosen by data, if none.",
-            show_default=False,
-        ),
-    ] = None
     context: Annotated[
         int | None, _model("Steps to look back; found by itself.", min=1, show_default=False)
     ] = None
@@ -152,6 +145,19 @@ class Model:
             "Any other parameter by its path, such as model__d_model=32; may be repeated.",
             "--set",
             metavar="PATH=VALUE",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Settings):
+    """What is fitted, and how."""
+
+    model: Annotated[
+        str | None,
+        _model(
+            "informer, transformer, linear, seasonal-naive, drift ...; chosen by data, if none.",
             show_default=False,
         ),
     ] = None

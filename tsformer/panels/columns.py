@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Columns:
     categories: Mapping[str, tuple[str, ...]]
     codes: Ints
 
-    @property
+    @cached_property
     def coded(self) -> tuple[str, ...]:
         """The categorical columns, in the order of ``codes``."""
         return tuple(self.categories)

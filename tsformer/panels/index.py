@@ -1,6 +1,7 @@
 """Which series, which row, which moment: all arithmetic of series that stand end to end."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class PanelIndex:
     irregular: bool = False
     named: bool = True
 
-    @property
+    @cached_property
     def lengths(self) -> Ints:
         """``(series,)`` number of rows of each."""
         return np.diff(self.starts)

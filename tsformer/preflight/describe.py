@@ -18,7 +18,7 @@ from tsformer.panels import Panel, Policy, Schema
 from tsformer.panels.seasons import main_season
 from tsformer.preflight.attempts import read_on
 from tsformer.preflight.findings import Finding, constant_series, findings, named_rows
-from tsformer.preflight.roles import role_facts
+from tsformer.preflight.roles import role_facts, time_fact
 from tsformer.time.freq import name_of
 from tsformer.training import Training
 from tsformer.training.randomness import seeded
@@ -115,7 +115,7 @@ def describe(
     rows           144
     span           1949-01-01 to 1960-12-01
     frequency      MS
-    time           'month'
+    time           'month', step MS
     season         12 rows, by the stamps
     target         'passengers'
     windows        ...
@@ -151,19 +151,8 @@ def _facts(panel: Panel) -> dict[str, str]:
     stamps = panel.index.stamps
     if isinstance(stamps, pd.DatetimeIndex) and stamps.tz is not None:
         facts["zone"] = str(stamps.tz)
-    facts["time"] = _time(panel)
+    facts["time"] = time_fact(panel)
     return facts | role_facts(panel)
-
-
-def _time(panel: Panel) -> str:
-    """Where the stamps stand."""
-    if panel.layout.time_in == "column":
-        return repr(panel.layout.time_name)
-    return "the index" if panel.schema.time is not None or _is_dated(panel) else "row number"
-
-
-def _is_dated(panel: Panel) -> bool:
-    return isinstance(panel.index.stamps, pd.DatetimeIndex) or panel.layout.period is not None
 
 
 def _cost(

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import pandas as pd
+
 from tsformer.errors import TsformerError
-from tsformer.panels import Panel
+from tsformer.panels import Panel, Schema
 from tsformer.panels.seasons import seasons
 from tsformer.reading import read_panel
 from tsformer.time.season import season_length
@@ -33,7 +35,8 @@ def time_fact(panel: Panel) -> str:
     """The columns that hold time, how it is spelt there, its zone and its step."""
     name, layout = panel.schema.time, panel.layout
     parts = [column for column, _ in layout.time_parts if column != name]
-    time = "row number" if name is None else repr(name)
+    dated = isinstance(panel.index.stamps, pd.DatetimeIndex) or layout.period is not None
+    time = repr(name) if name is not None else "the index" if dated else "row number"
     facts = [f"{time} with {_listed(parts)}" if parts else time]
     if layout.time_spelling is not None:
         facts.append(f"read as {layout.time_spelling}")
@@ -50,11 +53,15 @@ def unused_columns(panel: Panel) -> tuple[str, ...]:
     return tuple(name for name in panel.layout.columns if name not in used)
 
 
-def usable_covariate(data: Any, panel: Panel) -> str | None:
-    """The first column without a role that can be read as a covariate; it is tried."""
+def usable_covariate(data: Any, panel: Panel, schema: Schema | None = None) -> str | None:
+    """The first column without a role that can be read as a covariate; it is tried.
+
+    ``schema`` is what the panel was read by.
+    """
+    given = (schema or Schema()).get_params()
     for name in unused_columns(panel)[:_MOST]:
-        given = panel.schema.get_params()
-        asked = type(panel.schema)(**{**given, "past": (*given["past"], name), "late": None})
+        past = (*(panel.schema.past or ()), name)
+        asked = Schema(**{**given, "target": panel.schema.target, "past": past})
         try:
             read_panel(data, asked, panel.policy)
         except TsformerError:

@@ -1,7 +1,6 @@
 """Checks of a frame's values, before anything is computed from them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
 
-from tsformer.arrays import Flags, Floats, Ints
+from tsformer.arrays import Flags, Floats
 from tsformer.cures import Cure
 from tsformer.errors import (
     DuplicateColumn,
@@ -21,11 +20,10 @@ from tsformer.errors import (
     WrongType,
     WrongWeight,
 )
-from tsformer.panels.index import shown
+from tsformer.reading.rows import Rows
 from tsformer.time.stamps import is_text
 
 __all__ = [
-    "Places",
     "check_columns",
     "check_observed",
     "check_stamps",
@@ -39,42 +37,6 @@ __all__ = [
 
 
 _EXACT = 2**53
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Names a row of the caller's frame in messages.
-
-    Attributes
-    ----------
-    ids
-        Names of the series; ``None`` where there is one.
-    series
-        ``(rows,)`` position of each row's series, in the caller's order.
-    stamps
-        ``(rows,)`` in the caller's order; ``None`` for arrays.
-    order
-        ``(rows,)`` caller's row of each sorted row.
-    """
-
-    ids: pd.Index | None
-    series: Ints
-    stamps: pd.Index | None
-    order: Ints
-
-    def at(self, row: int) -> str:
-        """Say where a row of the caller's frame is."""
-        series = self.of(int(self.series[row]))
-        stamp = "" if self.stamps is None else f" at {self.stamps[row]}"
-        return f"{series}{stamp} (row {row})"
-
-    def of(self, series: int) -> str:
-        """Name a series, or nothing where there is one."""
-        return "" if self.ids is None else f" of series {shown(self.ids[series])}"
-
-    def first(self, bad: Flags) -> str:
-        """Say where the first bad one of the sorted rows is, and how many there are."""
-        return f"first{self.at(int(self.order[int(np.argmax(bad))]))}, {int(bad.sum())} in all"
 
 
 def check_columns(frame: pd.DataFrame) -> None:
@@ -108,22 +70,21 @@ def check_columns(frame: pd.DataFrame) -> None:
         )
 
 
-def check_stamps(
-    stamps: pd.Index, starts: Ints, places: Places, *, hint: Callable[[], tuple[str, Cure]]
-) -> None:
-    """Refuse two rows with one stamp in one series; stamps are sorted within series.
+def check_stamps(rows: Rows, *, hint: Callable[[], tuple[str, Cure]]) -> None:
+    """Refuse two rows with one stamp in one series; as the rows are sorted.
 
     Parameters
     ----------
     hint
         Asks what may have been forgotten where there are no series.
     """
+    stamps = rows.stamps
     same = np.zeros(len(stamps), np.bool_)
     same[1:] = np.asarray(stamps[1:] == stamps[:-1])
-    same[starts[1:-1]] = False
+    same[rows.starts[1:-1]] = False
     if not same.any():
         return
-    if places.ids is None:
+    if not rows.named:
         question, named = hint()
         question, cures = f" {question}", [named]
         cures.append(Cure("Otherwise keep one row of each", code="frame.drop_duplicates(...)"))
@@ -136,9 +97,7 @@ def check_stamps(
         if hour and first != first.normalize():
             zone = "If summer time ended there, give the stamps a zone"
             cures.append(Cure(zone, code="dt.tz_localize(...)"))
-    raise DuplicateTimestamp(
-        f"stamps occur more than once: {places.first(same)}.{question}", *cures
-    )
+    raise DuplicateTimestamp(f"stamps occur more than once: {rows.first(same)}.{question}", *cures)
 
 
 def is_categorical(values: pd.Series) -> bool:
@@ -146,7 +105,7 @@ def is_categorical(values: pd.Series) -> bool:
     return isinstance(values.dtype, pd.CategoricalDtype) or is_text(values)
 
 
-def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
+def to_floats(values: pd.Series, name: str, rows: Rows) -> Floats:
     """Read a column as float64, NaN where missing; always a new array.
 
     Raises
@@ -156,7 +115,7 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
     """
     kind = values.dtype
     if is_complex_dtype(kind):
-        raise _is_complex(values, name, places)
+        raise _is_complex(values, name, rows)
     if isinstance(kind, pd.SparseDtype):
         raise WrongType(
             f"column {name!r} is sparse.",
@@ -167,11 +126,11 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
             return np.array(values.astype("float64[pyarrow]").to_numpy(np.float64, na_value=np.nan))
         return np.array(values.to_numpy(dtype=np.float64, na_value=np.nan))
     if kind == np.dtype(object):
-        return _from_objects(values, name, places)
+        return _from_objects(values, name, rows)
     if is_text(values) or isinstance(kind, pd.CategoricalDtype):
         row, count = _first_word(values)
         raise WrongType(
-            f"column {name!r} holds text (first: {values.iloc[row]!r}{places.at(row)}, {count} in"
+            f"column {name!r} holds text (first: {values.iloc[row]!r}{rows.at(row)}, {count} in"
             " all), a number is needed.",
             Cure(
                 "If it is one, convert it",
@@ -179,7 +138,7 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
             ),
         )
     raise WrongType(
-        f"column {name!r} is {kind}, a number is needed (first: {values.iloc[0]!r}{places.at(0)})."
+        f"column {name!r} is {kind}, a number is needed (first: {values.iloc[0]!r}{rows.at(0)})."
         " Leave it out, or turn it into a number of hours or days first."
     )
 
@@ -187,7 +146,7 @@ def to_floats(values: pd.Series, name: str, places: Places) -> Floats:
 def check_values(
     values: Floats,
     names: Sequence[str],
-    places: Places,
+    rows: Rows,
     *,
     masked: bool,
     ignored: Flags | None = None,
@@ -211,13 +170,13 @@ def check_values(
         infinite = np.isinf(column)
         if infinite.any():
             raise InfiniteValues(
-                f"column {name!r} holds inf: {places.first(infinite)}. Correct these values, or"
+                f"column {name!r} holds inf: {rows.first(infinite)}. Correct these values, or"
                 " mark them as missing (NaN)."
             )
         missing = np.isnan(column)
         if missing.any() and not masked:
             raise MissingValues(
-                f"column {name!r} holds NaN: {places.first(missing)}.",
+                f"column {name!r} holds NaN: {rows.first(missing)}.",
                 Cure("Fill them, or train around them", {"policy__missing": "mask"}),
             )
 
@@ -225,11 +184,11 @@ def check_values(
 def check_observed(
     target: Floats,
     names: Sequence[str],
-    starts: Ints,
-    places: Places,
+    rows: Rows,
     ignored: Flags,
 ) -> None:
     """Refuse a series in which no target was ever observed outside of what is ignored."""
+    starts = rows.starts
     seen = np.logical_or.reduceat(~np.isnan(target).all(axis=1), starts[:-1])
     if not seen.all():
         bad = int(np.argmin(seen))
@@ -237,13 +196,13 @@ def check_observed(
         cause = f", {left_out} of which lie in a period to ignore" if left_out else ""
         cure = " or ignore less of it" if left_out else ""
         raise MissingValues(
-            f"every target ({', '.join(map(repr, names))}){places.of(bad)} is NaN in all"
+            f"every target ({', '.join(map(repr, names))}){rows.of(bad)} is NaN in all"
             f" {int(np.diff(starts)[bad])} rows{cause}"
             f" ({int((~seen).sum())} such series). Drop it{cure}: there is nothing to learn from."
         )
 
 
-def check_weight(weight: Floats, name: str, places: Places, *, fitting: bool) -> None:
+def check_weight(weight: Floats, name: str, rows: Rows, *, fitting: bool) -> None:
     """Refuse weights that are missing, infinite or negative, or all zero in a fit.
 
     Parameters
@@ -258,7 +217,7 @@ def check_weight(weight: Floats, name: str, places: Places, *, fitting: bool) ->
     ):
         if bad.any():
             raise kind(
-                f"weight column {name!r} holds {what}: {places.first(bad)}. A weight is a number"
+                f"weight column {name!r} holds {what}: {rows.first(bad)}. A weight is a number"
                 " of 0 or more; 0 leaves a row out of the answers."
             )
     if fitting and not weight.any():
@@ -278,7 +237,7 @@ def inexact(values: pd.Series) -> bool:
     return bool(not pd.isna(top) and (int(top) > _EXACT or int(low) < -_EXACT))
 
 
-def refuse_flags(values: pd.Series, name: str, places: Places) -> None:
+def refuse_flags(values: pd.Series, name: str, rows: Rows) -> None:
     """Refuse a target that is true or false."""
     if is_bool_dtype(values.dtype):
         flags = np.ones(len(values), np.bool_)
@@ -288,7 +247,7 @@ def refuse_flags(values: pd.Series, name: str, places: Places) -> None:
         return
     if flags.any():
         raise WrongType(
-            f"target column {name!r} holds true and false: {places.first(flags[places.order])}. A"
+            f"target column {name!r} holds true and false: {rows.first(flags[rows.order])}. A"
             " target is a number.",
             Cure(
                 "For a forecast between 0 and 1 convert it",
@@ -297,14 +256,14 @@ def refuse_flags(values: pd.Series, name: str, places: Places) -> None:
         )
 
 
-def _is_complex(values: pd.Series, name: str, places: Places) -> WrongType:
+def _is_complex(values: pd.Series, name: str, rows: Rows) -> WrongType:
     items = values.to_numpy()
     bad = items.imag != 0
     row = int(np.argmax(bad))
     count = f", {int(bad.sum())} in all" if bad.any() else ""
     return WrongType(
         f"Complex data not supported: column {name!r} is {values.dtype} (first:"
-        f" {items[row]!s}{places.at(row)}{count}).",
+        f" {items[row]!s}{rows.at(row)}{count}).",
         Cure(
             "Keep the part that is meant, such as",
             code=f'frame["{name}"] = frame["{name}"].to_numpy().real',
@@ -321,7 +280,7 @@ def _first_word(values: pd.Series) -> tuple[int, int]:
     return int(np.argmax(bad)), int(bad.sum())
 
 
-def _from_objects(values: pd.Series, name: str, places: Places) -> Floats:
+def _from_objects(values: pd.Series, name: str, rows: Rows) -> Floats:
     items = values.to_numpy(dtype=object)
     out = np.empty(len(items), np.float64)
     for row, item in enumerate(items):
@@ -330,7 +289,7 @@ def _from_objects(values: pd.Series, name: str, places: Places) -> Floats:
         elif isinstance(item, (Real, Decimal)):
             out[row] = float(item)
         else:
-            raise _not_a_number(item, name, places.at(row))
+            raise _not_a_number(item, name, rows.at(row))
     return out
 
 

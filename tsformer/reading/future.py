@@ -19,14 +19,13 @@ from tsformer.panels.columns import Columns
 from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
 from tsformer.panels.schema import Schema
-from tsformer.reading.checks import Places, check_columns, is_categorical, to_floats
-from tsformer.reading.converted import say_numbers
+from tsformer.reading.checks import check_columns, is_categorical, to_floats
 from tsformer.reading.ids import read_ids, refuse_other_ids
-from tsformer.reading.reader import same_kind
+from tsformer.reading.rows import Rows, same_kind
 from tsformer.reading.spots import Spot
 from tsformer.reading.tables import as_frame
 from tsformer.reading.time_columns import find_time_like, read_time
-from tsformer.reading.values import decode, encode, warn_unseen
+from tsformer.reading.values import decode, encode, say_numbers, warn_unseen
 from tsformer.time.stamps import is_dates, looks_like_dates
 
 __all__ = ["extended", "future_frame", "read_future"]
@@ -92,10 +91,10 @@ def read_future(panel: Panel, stamps: pd.Index, horizon: int, future: Any) -> Co
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise MissingColumn(f"the future frame has no column {', '.join(map(repr, missing))}")
-    places, shared = _places(panel, frame)
-    place = _matched(places, stamps, horizon, shared=shared)
-    _refuse_late(panel, place, stamps, horizon, places, shared=shared)
-    return _values(panel, frame, place, stamps, horizon, places)
+    given, shared = _given_rows(panel, frame)
+    place = _matched(given, stamps, horizon, shared=shared)
+    _refuse_late(panel, place, stamps, horizon, given, shared=shared)
+    return _values(panel, frame, place, stamps, horizon, given)
 
 
 def future_frame(panel: Panel, horizon: int) -> pd.DataFrame:
@@ -144,26 +143,24 @@ def _refuse_past(panel: Panel, frame: pd.DataFrame) -> None:
             )
 
 
-def _places(panel: Panel, frame: pd.DataFrame) -> tuple[Places, bool]:
+def _given_rows(panel: Panel, frame: pd.DataFrame) -> tuple[Rows, bool]:
     """Position in the panel (or -1) and stamp of each future row; whether rows name no series."""
     time = _time_spot(panel, frame)
     given = same_kind(read_time(frame, time).stamps, panel)
     codes = np.zeros(len(frame), np.int64)
-    named: pd.Index | None = None
     spot = _series_spot(panel, frame, time, given)
     if spot is not None:
         own, ids = read_ids(spot, frame)
         refuse_other_ids(ids, panel)
         codes = panel.index.ids.get_indexer(ids).astype(np.int64)[own]
-        named = panel.index.ids
-    places = Places(named, codes, given, np.arange(len(frame)))
+    rows = Rows(panel.index.ids, codes, given, np.arange(len(frame)), named=spot is not None)
     same = pd.DataFrame({"series": codes, "stamp": given}).duplicated().to_numpy() & (codes >= 0)
     if same.any():
         raise DuplicateTimestamp(
-            f"the future frame repeats rows: {places.first(same)}.",
+            f"the future frame repeats rows: {rows.first(same)}.",
             Cure("Keep one row of each"),
         )
-    return places, spot is None
+    return rows, spot is None
 
 
 def _time_spot(panel: Panel, frame: pd.DataFrame) -> Spot:
@@ -204,17 +201,16 @@ def _series_spot(panel: Panel, frame: pd.DataFrame, time: Spot, given: pd.Index)
     )
 
 
-def _matched(places: Places, stamps: pd.Index, horizon: int, *, shared: bool) -> Ints:
+def _matched(given: Rows, stamps: pd.Index, horizon: int, *, shared: bool) -> Ints:
     """``(series * horizon,)`` the future row of each row to forecast, or -1."""
-    assert places.stamps is not None
-    rows = np.flatnonzero(places.series >= 0)
+    rows = np.flatnonzero(given.series >= 0)
     if not len(rows):
         return np.full(len(stamps), -1, np.int64)
-    wanted, given = _in_one_unit(stamps, places.stamps[rows])
+    wanted, have = _in_one_unit(stamps, given.given[rows])
     if shared:
-        return pd.Index(given).get_indexer(pd.Index(wanted)).astype(np.int64)
+        return pd.Index(have).get_indexer(pd.Index(wanted)).astype(np.int64)
     series = np.arange(len(stamps), dtype=np.int64) // horizon
-    here = pd.MultiIndex.from_arrays([places.series[rows], given])
+    here = pd.MultiIndex.from_arrays([given.series[rows], have])
     found = here.get_indexer(pd.MultiIndex.from_arrays([series, wanted]))
     return np.where(found >= 0, rows[np.maximum(found, 0)], -1).astype(np.int64)
 
@@ -229,7 +225,7 @@ def _in_one_unit(one: pd.Index, other: pd.Index) -> tuple[Ints, Ints]:
 
 
 def _refuse_late(
-    panel: Panel, place: Ints, stamps: pd.Index, horizon: int, places: Places, *, shared: bool
+    panel: Panel, place: Ints, stamps: pd.Index, horizon: int, given: Rows, *, shared: bool
 ) -> None:
     absent = place < 0
     if not absent.any():
@@ -237,8 +233,8 @@ def _refuse_late(
     row = int(np.argmax(absent))
     series = row // horizon
     have = int((~absent[series * horizon : (series + 1) * horizon]).sum())
-    own = places.series == (0 if shared else series)
-    mine = places.stamps[own] if places.stamps is not None else []
+    own = given.series == (0 if shared else series)
+    mine = given.given[own]
     span = f"; its rows go from {min(mine)} to {max(mine)}" if len(mine) else "; it has no row"
     raise MissingFuture(
         f"the future frame has {have} of the {horizon} rows needed{panel.index.of(series)} for"
@@ -249,7 +245,7 @@ def _refuse_late(
 
 
 def _values(
-    panel: Panel, frame: pd.DataFrame, place: Ints, stamps: pd.Index, horizon: int, places: Places
+    panel: Panel, frame: pd.DataFrame, place: Ints, stamps: pd.Index, horizon: int, given: Rows
 ) -> Columns:
     known = np.empty((len(place), len(panel.known.names)))
     codes = np.zeros((len(place), len(panel.known.coded)), np.int64)
@@ -257,7 +253,7 @@ def _values(
     for number, name in enumerate(panel.known.names):
         if is_categorical(frame[name]):
             raise WrongType(_other_kind(frame, name, place, panel, "numbers"))
-        known[:, number] = to_floats(frame[name], name, places)[place]
+        known[:, number] = to_floats(frame[name], name, given)[place]
         _refuse_value(panel, name, np.isinf(known[:, number]), stamps, horizon, "inf")
         _refuse_value(panel, name, np.isnan(known[:, number]), stamps, horizon, "NaN")
     for number, name in enumerate(panel.known.coded):

@@ -1,4 +1,4 @@
-"""A steady beat: one frequency for all series, without gaps or with gaps put back."""
+"""A regular grid: one frequency for all series, without gaps or with gaps put back."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +13,7 @@ from tsformer.errors import SeriesTooShort, WrongFrequency
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import row_within_series
 from tsformer.panels.policy import Policy
-from tsformer.reading.checks import Places
+from tsformer.reading.rows import Rows
 from tsformer.time.freq import Freq, advance, label_of, ticks
 from tsformer.time.infer import guess, median_gap
 
@@ -56,16 +56,15 @@ class Grid:
         return out
 
 
-def find_freq(
-    stamps: pd.Index, starts: Ints, places: Places, *, asked: Freq | None, irregular: bool = False
-) -> Freq:
+def find_freq(rows: Rows, *, asked: Freq | None, irregular: bool = False) -> Freq:
     """Take the frequency that was asked for, or infer it; the median gap of irregular stamps."""
     if asked is not None:
         return asked
+    stamps, starts = rows.stamps, rows.starts
     found = median_gap(stamps, starts) if irregular else guess(stamps, starts)
     if found is not None:
         return found
-    if not isinstance(stamps, pd.DatetimeIndex) and places.stamps is None:
+    if not isinstance(stamps, pd.DatetimeIndex) and not rows.stamped:
         return 1
     longest = int(np.diff(starts).max())
     if irregular:
@@ -75,7 +74,7 @@ def find_freq(
         )
     if longest == 1:
         raise SeriesTooShort(
-            f"{places.of(0).removeprefix(' of ') or 'the series'} has 1 row"
+            f"{rows.of(0).removeprefix(' of ') or 'the series'} has 1 row"
             f"{' and no other has more' if len(starts) > 2 else ''}; at least as many as context"
             " and horizon have together are needed. Give more rows."
         )
@@ -85,38 +84,37 @@ def find_freq(
     )
 
 
-def full_grid(
-    stamps: pd.Index, starts: Ints, places: Places, *, freq: Freq, policy: Policy
-) -> Grid:
+def full_grid(rows: Rows, *, freq: Freq, policy: Policy) -> Grid:
     """Check that all rows follow the frequency, and put absent ones back if the policy says so.
 
     Raises
     ------
     WrongFrequency
-        Naming the first gap or the first stamp off the beat, how many there are, and the cures.
+        Naming the first gap or the first stamp off the grid, how many there are, and the cures.
     """
+    stamps, starts = rows.stamps, rows.starts
     count, off = ticks(stamps, starts, freq)
     step = np.ones(len(stamps), np.int64)
     step[1:] = np.diff(count)
     step[starts[:-1]] = 1
     if not off.any() and (step == 1).all():
         return Grid(starts, stamps, None)
-    other = _other_freq(stamps, starts, step, freq, places)
+    other = _other_freq(rows, step, freq)
     if off.any() or other or policy.gaps != "mask":
-        _refuse(stamps, starts, places, freq, off, step, other)
+        _refuse(rows, freq, off, step, other)
     lengths = np.diff(starts)
     totals = count[starts[1:] - 1] + 1
     if totals.sum() > _MOST_ABSENT * len(stamps) + 1000:
         worst = int(np.argmax(step))
         raise WrongFrequency(
             f"putting back absent rows would make {totals.sum()} rows out of {len(stamps)}; the"
-            f" largest gap is {_gap(stamps, worst)}{_who(places, worst)}. Is a stamp wrong, or"
+            f" largest gap is {_gap(stamps, worst)}{_who(rows, worst)}. Is a stamp wrong, or"
             f" another frequency than {label_of(freq)!r} meant?",
             Cure("Say so", {"schema__freq": ...}),
         )
     full = np.concatenate([[0], np.cumsum(totals)]).astype(np.int64)
-    rows = np.repeat(full[:-1], lengths) + count
-    return Grid(full, _filled(stamps, starts, full, rows, freq), rows)
+    place = np.repeat(full[:-1], lengths) + count
+    return Grid(full, _filled(stamps, starts, full, place, freq), place)
 
 
 def _filled(stamps: pd.Index, starts: Ints, full: Ints, rows: Ints, freq: Freq) -> pd.Index:
@@ -132,10 +130,9 @@ def _filled(stamps: pd.Index, starts: Ints, full: Ints, rows: Ints, freq: Freq) 
     return instants if stamps.tz is None else instants.tz_localize("UTC").tz_convert(stamps.tz)
 
 
-def _other_freq(
-    stamps: pd.Index, starts: Ints, step: Ints, freq: Freq, places: Places
-) -> WrongFrequency | None:
+def _other_freq(rows: Rows, step: Ints, freq: Freq) -> WrongFrequency | None:
     """Say which series goes at its own steady pace rather than having gaps."""
+    stamps, starts = rows.stamps, rows.starts
     lengths = np.diff(starts)
     inner = step.copy()
     inner[starts[:-1]] = np.iinfo(np.int64).max
@@ -146,7 +143,7 @@ def _other_freq(
         begin, end = int(starts[series]), int(starts[series + 1])
         own = guess(stamps[begin:end], np.array([0, end - begin]))
         if own is not None:
-            who = places.of(int(series)).removeprefix(" of ") or "the series"
+            who = rows.of(int(series)).removeprefix(" of ") or "the series"
             if all_slow:
                 return WrongFrequency(
                     f"{who} goes by {label_of(own)!r}, not by {name!r} ({len(slow)} such series).",
@@ -162,14 +159,13 @@ def _other_freq(
 
 
 def _refuse(
-    stamps: pd.Index,
-    starts: Ints,
-    places: Places,
+    rows: Rows,
     freq: Freq,
     off: Flags,
     step: Ints,
     other: WrongFrequency | None,
 ) -> None:
+    stamps, starts = rows.stamps, rows.starts
     bad = off | (step != 1)
     row = int(np.argmax(bad))
     name = label_of(freq)
@@ -178,7 +174,7 @@ def _refuse(
     first_row = row in starts[:-1]
     if off[row] and (first_row or not (step[row] > 1)):
         before = "" if first_row else f" after {stamps[row - 1]}"
-        problem = f"{stamps[row]}{before}{_who(places, row)} is not a step of {name!r}"
+        problem = f"{stamps[row]}{before}{_who(rows, row)} is not a step of {name!r}"
         cures = [
             Cure("Correct the stamps, or say another frequency", {"schema__freq": ...}),
             Cure("For stamps without a steady step", {"schema__freq": "irregular"}),
@@ -186,7 +182,7 @@ def _refuse(
     else:
         expected = advance(stamps[row - 1 : row], np.ones(1, np.int64), freq)[0]
         problem = (
-            f"after {stamps[row - 1]} comes {stamps[row]}{_who(places, row)}, where {name!r}"
+            f"after {stamps[row - 1]} comes {stamps[row]}{_who(rows, row)}, where {name!r}"
             f" expects {expected}"
         )
         masks = {"policy__gaps": "mask", "policy__missing": "mask"}
@@ -240,6 +236,6 @@ def _gap(stamps: pd.Index, row: int) -> str:
     return f"from {stamps[row - 1]} to {stamps[row]}"
 
 
-def _who(places: Places, row: int) -> str:
-    caller = int(places.order[row])
-    return f"{places.of(int(places.series[caller]))} (row {caller})".replace(" of ", " in ", 1)
+def _who(rows: Rows, row: int) -> str:
+    caller = int(rows.order[row])
+    return f"{rows.of(int(rows.series[caller]))} (row {caller})".replace(" of ", " in ", 1)

@@ -8,23 +8,22 @@ import numpy as np
 import pandas as pd
 
 from tsformer.cures import Cure, warn
-from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency, WrongTime
-from tsformer.panels.ignored import ignored_rows
+from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout, refuse_output_names
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
 from tsformer.panels.schema import ResolvedSchema, Schema
-from tsformer.reading.checks import Places, check_columns, check_stamps
-from tsformer.reading.converted import say_sorted, say_time
+from tsformer.reading.checks import check_columns, check_stamps
 from tsformer.reading.grid import Grid, find_freq, full_grid
-from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.late import late_columns
 from tsformer.reading.repeats import hint
 from tsformer.reading.roles import find_stamps, resolve, resolve_like
+from tsformer.reading.rows import sorted_rows
 from tsformer.reading.spots import Roles
 from tsformer.reading.tables import as_frame
-from tsformer.reading.values import Rows, read_values
+from tsformer.reading.time_columns import say_time
+from tsformer.reading.values import read_values
 from tsformer.time.freq import Freq, as_freq, name_of
 from tsformer.time.holidays import read_holidays
 
@@ -75,18 +74,19 @@ def read_panel(
     if array and like is None and len(frame) < 2:
         raise SeriesTooShort("the array has 1 sample; a series needs more rows than that")
     roles = _roles(frame, schema, like, array=array)
-    rows = _sorted_rows(frame, roles, like, array=array)
-    check_stamps(rows.stamps, rows.starts, rows.places, hint=lambda: hint(frame, roles))
+    rows = sorted_rows(frame, roles, like, array=array)
+    check_stamps(rows, hint=lambda: hint(frame, roles))
     said = _said(schema, like)
     irregular = said.freq == "irregular"
     asked = _asked_freq(said.freq, roles, like)
-    freq = find_freq(rows.stamps, rows.starts, rows.places, asked=asked, irregular=irregular)
+    freq = find_freq(rows, asked=asked, irregular=irregular)
     values = read_values(frame, roles, rows, policy, like)
     grid = Grid(rows.starts, rows.stamps, None)
     if not irregular:
-        grid = full_grid(rows.stamps, rows.starts, rows.places, freq=freq, policy=policy)
-    named = roles.series is not None
-    index = PanelIndex(rows.ids, grid.starts, grid.stamps, freq, irregular=irregular, named=named)
+        grid = full_grid(rows, freq=freq, policy=policy)
+    index = PanelIndex(
+        rows.ids, grid.starts, grid.stamps, freq, irregular=irregular, named=rows.named
+    )
     target, past = grid.full(values.target), grid.full(values.past)
     layout = _layout(frame, roles, array=array)
     if like is not None:
@@ -107,7 +107,7 @@ def read_panel(
         known=grid.full(values.known),
         static=values.static,
         weight=grid.placed(values.weight, 1.0),
-        masked=grid.added | ignored_rows(grid.stamps, policy.ignore, warn=False),
+        masked=grid.added | grid.placed(values.ignored, True),
         schema=resolved,
         layout=layout,
         policy=policy,
@@ -162,48 +162,6 @@ def stamps_of(data: Any, time: str | None = None) -> pd.Index:
     if array:
         return pd.RangeIndex(len(frame))
     return find_stamps(frame, time)
-
-
-def _sorted_rows(frame: pd.DataFrame, roles: Roles, like: Panel | None, *, array: bool) -> Rows:
-    codes = np.zeros(len(frame), np.int64)
-    ids: pd.Index = pd.RangeIndex(1)
-    named: pd.Index | None = None
-    if roles.series is not None:
-        codes, ids = read_ids(roles.series, frame)
-        named = ids
-        if like is not None:
-            refuse_other_ids(ids, like)
-    stamps = roles.stamps
-    if like is not None:
-        stamps = same_kind(stamps, like)
-    keys = stamps.asi8 if isinstance(stamps, pd.DatetimeIndex) else stamps.to_numpy()
-    before = codes[1:] == codes[:-1]
-    in_order = (codes[1:] > codes[:-1]) | (before & (keys[1:] >= keys[:-1]))
-    order = np.arange(len(frame)) if in_order.all() else np.lexsort((keys, codes))
-    if not in_order.all():
-        say_sorted(codes, keys)
-    counts = np.bincount(codes, minlength=len(ids))
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    places = Places(named, codes, None if array else stamps, order)
-    return Rows(ids, starts, stamps.take(order), order, places)
-
-
-def same_kind(stamps: pd.Index, like: Panel) -> pd.Index:
-    """Bring stamps to the zone of a panel; refuse another kind of time."""
-    dated, then = isinstance(stamps, pd.DatetimeIndex), like.index.stamps
-    if dated != isinstance(then, pd.DatetimeIndex):
-        kinds = ("dates", "whole numbers") if dated else ("whole numbers", "dates")
-        raise WrongTime(f"time is {kinds[0]} here, but was {kinds[1]} in fit")
-    if not isinstance(stamps, pd.DatetimeIndex) or not isinstance(then, pd.DatetimeIndex):
-        return stamps
-    if (stamps.tz is None) != (then.tz is None):
-        zone = then.tz or stamps.tz
-        here, there = ("no zone", f"the zone {zone}")[:: 1 if stamps.tz is None else -1]
-        raise WrongTime(
-            f"stamps have {here} here, but {there} in fit.",
-            Cure("Give them one, or take it off", code="dt.tz_localize(...)"),
-        )
-    return stamps if stamps.tz is None else stamps.tz_convert(then.tz)
 
 
 def _period_start(period: str) -> str:
@@ -285,7 +243,7 @@ def _warn_of_extra(frame: pd.DataFrame, roles: Roles, like: Panel) -> None:
 
 
 def _log(schema: ResolvedSchema, layout: Layout) -> None:
-    used = {*schema.covariates, *schema.target, schema.weight}
+    used = {*schema.target, *schema.known, *schema.past, *schema.static, schema.weight}
     found = {
         "series": () if layout.series_in == "nowhere" else (layout.series_name or "(index)",),
         "time": (layout.time_name if layout.time_in == "column" else "(index)",),

@@ -1,5 +1,6 @@
 """Finding the columns that hold time, and reading them."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,11 +12,12 @@ from tsformer.cures import Cure
 from tsformer.errors import MissingColumn, WrongTime
 from tsformer.panels.layout import Layout
 from tsformer.panels.schema import Schema
-from tsformer.reading.spots import Spot
+from tsformer.reading.spots import Roles, Spot
 from tsformer.time.names import unit_of
 from tsformer.time.parts import Part, clock_parts, combined, year_parts
 from tsformer.time.stamps import (
     Stamps,
+    how_spelt,
     is_dates,
     is_text,
     looks_like_dates,
@@ -24,9 +26,10 @@ from tsformer.time.stamps import (
 )
 from tsformer.time.whole import is_count, whole_time
 
-__all__ = ["USUAL_KEYS", "counts", "find_time", "find_time_like", "read_time"]
+__all__ = ["USUAL_KEYS", "counts", "find_time", "find_time_like", "read_time", "say_time"]
 
 _TIMES = ("ds", "timestamp", "time", "date", "datetime", "step", "t")
+_LOG = logging.getLogger("tsformer")
 USUAL_KEYS = ("unique_id", "item_id", "series_id")
 _USUAL = ("ds", "timestamp")
 _MORE = 1.5
@@ -224,3 +227,26 @@ def _numbered(frame: pd.DataFrame, free: Sequence[str]) -> Spot:
     first = frame.columns[0]
     counted = first in free and frame.shape[1] > 1 and is_count(frame[first], first)
     return Spot(first if counted and counts(frame.index) else None)
+
+
+def say_time(roles: Roles, frame: pd.DataFrame) -> None:
+    """Tell what stamps were read from, unless they were dates or whole numbers as such."""
+    given, name = roles.time.values(frame), roles.time.column
+    what = "the index" if name is None else f"time column {name!r}"
+    stamps = roles.stamps.dtype
+    if roles.period is not None:
+        _LOG.info(
+            "%s: periods of %r converted to their first moments; forecasts are periods again",
+            what,
+            roles.period,
+        )
+    elif roles.time.parts:
+        parts = [part.column for part in roles.time.parts if part.column != name]
+        _LOG.info("%s: combined with %s to %s", what, ", ".join(map(repr, parts)), stamps)
+    elif roles.time.spelling == "years":
+        _LOG.info("%s: years, which stay whole numbers", what)
+    elif is_text(given) or roles.time.spelling is not None:
+        _LOG.info("%s: %s converted to %s", what, how_spelt(given, roles.time.spelling), stamps)
+    elif isinstance(given.dtype, (pd.CategoricalDtype, pd.ArrowDtype)) or given.dtype == object:
+        kind = "objects" if given.dtype == object else given.dtype
+        _LOG.info("%s: %s converted to %s", what, kind, stamps)

@@ -1,22 +1,23 @@
 """Reading the value columns of a frame: numbers as numbers, words as codes."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype
 
 from tsformer.arrays import Flags, Floats, Ints
 from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, WrongType
 from tsformer.panels.columns import Columns
-from tsformer.panels.ignored import ignored_rows
 from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
-from tsformer.panels.policy import Policy
+from tsformer.panels.policy import Policy, ignored_rows
 from tsformer.reading.checks import (
-    Places,
     check_observed,
     check_values,
     check_weight,
@@ -25,42 +26,40 @@ from tsformer.reading.checks import (
     refuse_flags,
     to_floats,
 )
-from tsformer.reading.converted import listed, say_numbers
+from tsformer.reading.rows import Rows
 from tsformer.reading.spots import Roles
 from tsformer.time.stamps import is_text
 
 __all__ = [
-    "Rows",
     "Values",
     "decode",
     "encode",
     "read_values",
+    "say_numbers",
     "warn_unseen",
 ]
 
 
+_LOG = logging.getLogger("tsformer")
 _MOSTLY = 0.9
 """Text of which more than this reads as numbers is numbers, some of them misspelt."""
 
 
-class Rows(NamedTuple):
-    """Rows in the order of series and time."""
-
-    ids: pd.Index
-    starts: Ints
-    stamps: pd.Index
-    order: Ints
-    places: Places
+_PLAIN = {
+    "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+}  # fmt: skip
+"""Types whose values are what they were in float64; large whole numbers are warned of."""
 
 
 class Values(NamedTuple):
-    """What the columns of each role hold, and ``(rows,)`` weights."""
+    """What the columns of each role hold, ``(rows,)`` weights, and which rows are ignored."""
 
     target: Columns
     past: Columns
     known: Columns
     static: Columns
     weight: Floats
+    ignored: Flags
 
 
 def read_values(
@@ -77,14 +76,14 @@ def read_values(
     """
     coded = [name for name in roles.covariates if is_categorical(frame[name])]
     if like is not None:
-        _refuse_other_kinds(frame, coded, like, rows.places)
+        _refuse_other_kinds(frame, coded, like, rows)
     ignored = ignored_rows(rows.stamps, policy.ignore, warn=like is None)
     nowhere = np.zeros_like(ignored)
     masks = {"target": ignored, "past": ignored, "known": nowhere, "static": nowhere}
     hidden = {name: masks[role] for role in masks for name in getattr(roles, role)}
     codes, words = _read_codes(frame, coded, rows, policy, like, hidden)
     for name in roles.target:
-        refuse_flags(frame[name], name, rows.places)
+        refuse_flags(frame[name], name, rows)
     columns: dict[str, Columns] = {}
     for role in masks:
         names = getattr(roles, role)
@@ -95,12 +94,39 @@ def read_values(
         columns[role] = Columns(plain, numbers, categories, numbered)
     static = _constant(columns["static"], rows)
     targets = columns["target"]
-    check_observed(targets.values, targets.names, rows.starts, rows.places, ignored)
+    check_observed(targets.values, targets.names, rows, ignored)
     weight = _read_weight(frame, roles.weight, rows, fitting=like is None)
     measured = [name for role in columns.values() for name in role.names]
     _warn_of_rounding(frame, measured, rows)
     say_numbers((name, frame[name]) for name in measured)
-    return Values(targets, columns["past"], columns["known"], static, weight)
+    return Values(targets, columns["past"], columns["known"], static, weight, ignored)
+
+
+def _listed(names: Sequence[Any], *, most: int = 5) -> str:
+    """Write names in quotes, and how many more there are.
+
+    >>> _listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+def say_numbers(columns: Iterable[tuple[str, pd.Series]]) -> None:
+    """Tell which columns of numbers were of a type that float64 is made of.
+
+    >>> _kind(pd.Series([1.0], dtype="float16")), _kind(pd.Series([True])), _kind(pd.Series([1]))
+    ('float16', 'bool', None)
+    """
+    found: dict[str, list[str]] = {}
+    for name, values in columns:
+        kind = _kind(values)
+        if kind is not None:
+            found.setdefault(kind, []).append(name)
+    for kind, names in found.items():
+        made = "0 and 1" if kind.startswith("bool") else "float64"
+        what = "columns" if len(names) > 1 else "column"
+        _LOG.info("%s %s converted from %s to %s", what, _listed(names), kind, made)
 
 
 def _stack(columns: Sequence[NDArray[Any]], rows: int, kind: Any) -> NDArray[Any]:
@@ -111,17 +137,17 @@ def _read_weight(frame: pd.DataFrame, name: str | None, rows: Rows, *, fitting: 
     """1 where later data have no such column."""
     if name is None or name not in frame.columns:
         return np.ones(len(frame))
-    weight = to_floats(frame[name], name, rows.places)[rows.order]
-    check_weight(weight, name, rows.places, fitting=fitting)
+    weight = to_floats(frame[name], name, rows)[rows.order]
+    check_weight(weight, name, rows, fitting=fitting)
     return weight
 
 
 def _read_numbers(
     frame: pd.DataFrame, names: Sequence[str], rows: Rows, policy: Policy, ignored: Flags
 ) -> Floats:
-    columns = [to_floats(frame[name], name, rows.places)[rows.order] for name in names]
+    columns = [to_floats(frame[name], name, rows)[rows.order] for name in names]
     values: Floats = _stack(columns, len(frame), np.float64)
-    check_values(values, names, rows.places, masked=policy.keeps_missing, ignored=ignored)
+    check_values(values, names, rows, masked=policy.keeps_missing, ignored=ignored)
     values[ignored] = np.nan
     return values
 
@@ -129,8 +155,8 @@ def _read_numbers(
 def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> None:
     large = [name for name in names if inexact(frame[name])]
     if large:
-        values = to_floats(frame[large[0]], large[0], rows.places)[rows.order]
-        first = rows.places.first(np.abs(values) >= 2**53)
+        values = to_floats(frame[large[0]], large[0], rows)[rows.order]
+        first = rows.first(np.abs(values) >= 2**53)
         found = (
             f"columns {', '.join(map(repr, large))} hold whole numbers above 2**53, which float64"
             f" rounds: {first}."
@@ -138,11 +164,11 @@ def _warn_of_rounding(frame: pd.DataFrame, names: Sequence[str], rows: Rows) -> 
         warn(DataWarning(found, Cure("Subtract what they have in common, or divide them, first")))
 
 
-def _refuse_other_kinds(frame: pd.DataFrame, coded: list[str], like: Panel, places: Places) -> None:
+def _refuse_other_kinds(frame: pd.DataFrame, coded: list[str], like: Panel, rows: Rows) -> None:
     for name in like.schema.covariates:
         if (name in like.categories) != (name in coded):
             now, then = ("numbers", "text")[:: 1 if name in like.categories else -1]
-            first = f"{shown(frame[name].iloc[0])}{places.at(0)}"
+            first = f"{shown(frame[name].iloc[0])}{rows.at(0)}"
             raise WrongType(
                 f"column {name!r} holds {now} here ({frame[name].dtype}, first: {first}), but held"
                 f" {then} in fit. Convert it as it was then."
@@ -163,7 +189,7 @@ def _read_codes(
     for name in names:
         values = frame[name]
         if is_text(values) and not isinstance(values.dtype, pd.CategoricalDtype):
-            _refuse_digits(values, name, rows.places)
+            _refuse_digits(values, name, rows)
         known = None if like is None else like.categories[name]
         codes[name], categories[name], unseen[name] = encode(values, known)
         missing = np.asarray(values.isna())
@@ -171,7 +197,7 @@ def _read_codes(
         if missing.any():
             gaps = np.where(missing, np.nan, 0.0)[rows.order, None]
             masked = policy.keeps_missing
-            check_values(gaps, [name], rows.places, masked=masked, ignored=hidden[name])
+            check_values(gaps, [name], rows, masked=masked, ignored=hidden[name])
         codes[name][hidden[name]] = 0
     warn_unseen(unseen)
     return codes, categories
@@ -207,7 +233,7 @@ def warn_unseen(unseen: dict[str, list[str]]) -> None:
     if not found:
         return
     said = "; ".join(
-        f"column {name!r} holds words that fit has not seen ({listed(words)})"
+        f"column {name!r} holds words that fit has not seen ({_listed(words)})"
         for name, words in found.items()
     )
     warn(DataWarning(f"{said}; they count as unknown"))
@@ -219,7 +245,7 @@ def decode(codes: Ints, categories: tuple[str, ...]) -> Any:
     return pd.Series(words[codes], dtype="str").array
 
 
-def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:
+def _refuse_digits(values: pd.Series, name: str, rows: Rows) -> None:
     """Refuse numbers as text, also among a few words."""
     number = pd.to_numeric(values.astype("str"), errors="coerce").notna().to_numpy()
     present = values.notna().to_numpy()
@@ -227,7 +253,7 @@ def _refuse_digits(values: pd.Series, name: str, places: Places) -> None:
         return
     word = present & ~number
     row = int(np.argmax(word if word.any() else present))
-    found = f"{values.iloc[row]!r}{places.at(row)}"
+    found = f"{values.iloc[row]!r}{rows.at(row)}"
     among = f", and {int(word.sum())} that are none (first: {found})" if word.any() else ""
     first = "" if among else f" (first: {found})"
     raise WrongType(
@@ -257,5 +283,21 @@ def _refuse_changes(
             column = int(np.argmin(same.all(axis=0)))
             raise WrongType(
                 f"static column {names[column]!r} changes within a series:"
-                f" {rows.places.first(~same[:, column])}. Declare it as past or known instead."
+                f" {rows.first(~same[:, column])}. Declare it as past or known instead."
             )
+
+
+def _kind(values: pd.Series) -> str | None:
+    if values.dtype == object:
+        return _kind_of_objects(values)
+    if isinstance(values.dtype, pd.ArrowDtype) or is_bool_dtype(values.dtype):
+        return str(values.dtype)
+    return None if str(values.dtype).lower() in _PLAIN else str(values.dtype)
+
+
+def _kind_of_objects(values: pd.Series) -> str:
+    items = values.dropna()
+    kinds = {type(one) for one in items}
+    if kinds and kinds <= {bool, np.bool_}:
+        return "bool objects"
+    return "Decimal" if kinds == {Decimal} else "objects"

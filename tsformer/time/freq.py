@@ -11,6 +11,7 @@ from pandas.tseries.frequencies import to_offset
 from tsformer.arrays import Flags, Ints
 from tsformer.cures import Cure
 from tsformer.errors import WrongFrequency
+from tsformer.time.monthly import as_monthly, month_name, month_places, months_of, on_months
 
 __all__ = ["Freq", "advance", "as_freq", "label_of", "name_of", "per_second", "ticks", "wall_of"]
 
@@ -48,6 +49,9 @@ def as_freq(freq: str | int | pd.offsets.BaseOffset) -> Freq:
         if isinstance(freq, bool) or freq < 1:
             raise WrongFrequency(f"freq={freq}: a whole-number step must be at least 1")
         return int(freq)
+    monthly = as_monthly(freq)
+    if monthly is not None:
+        return monthly
     try:
         offset = _parsed(freq) if isinstance(freq, str) else to_offset(freq)
     except (ValueError, TypeError) as problem:
@@ -83,14 +87,14 @@ def name_of(freq: Freq) -> str | int:
     if isinstance(freq, int):
         return freq
     if not isinstance(freq, _CUSTOM):
-        return str(freq.freqstr)
+        return month_name(freq) or str(freq.freqstr)
     week, off = _days_of(freq)
     return f"{freq.freqstr}:{' '.join(week)}:{','.join(off)}"
 
 
 def label_of(freq: Freq) -> str | int:
     """Short spelling for messages: trading days without their days off."""
-    return freq if isinstance(freq, int) else str(freq.freqstr)
+    return freq if isinstance(freq, int) else month_name(freq) or str(freq.freqstr)
 
 
 def advance(anchors: pd.Index, counts: Ints, freq: Freq) -> pd.Index:
@@ -119,17 +123,29 @@ def advance(anchors: pd.Index, counts: Ints, freq: Freq) -> pd.Index:
         step = freq.n * _DAY * _PER_SECOND[wall.unit]
         return _local(wall.asi8 + counts * step, anchors)
     day = wall.normalize()
+    monthly = months_of(freq)
+    if monthly is not None:
+        months, date = monthly
+        place, off = month_places(day, date)
+        if off.any():
+            raise _off_the_steps(anchors[int(np.argmax(off))], freq)
+        return _local(
+            on_months(place + counts * months, date, day).asi8 + (wall - day).asi8, anchors
+        )
     before, beyond = int(counts.min(initial=0)) * freq.n, int(counts.max(initial=0)) * freq.n
     grid = _grid(day, freq, -before, beyond)
     place = grid.get_indexer(day)
     if (place < 0).any():
-        bad = anchors[int(np.argmin(place))]
-        raise WrongFrequency(f"{bad} is not on the frequency {freq.freqstr!r}")
+        raise _off_the_steps(anchors[int(np.argmin(place))], freq)
     return _local(grid.asi8[place + counts * freq.n] + (wall - day).asi8, anchors)
 
 
+def _off_the_steps(stamp: Any, freq: Freq) -> WrongFrequency:
+    return WrongFrequency(f"{stamp} is not on the frequency {label_of(freq)!r}")
+
+
 def ticks(stamps: pd.Index, starts: Ints, freq: Freq) -> tuple[Ints, Flags]:
-    """Number of steps since the series' first stamp, and which stamps are off the beat.
+    """Number of steps since the series' first stamp, and which stamps are off the grid.
 
     Parameters
     ----------
@@ -246,13 +262,16 @@ def _calendar_ticks(
 ) -> tuple[Ints, Flags]:
     wall = wall_of(stamps)
     day = wall.normalize()
-    if isinstance(freq, pd.offsets.Day):
+    monthly = months_of(freq)
+    if monthly is not None:
+        place, outside = month_places(day, monthly[1])
+    elif isinstance(freq, pd.offsets.Day):
         place = day.asi8 // (_DAY * _PER_SECOND[wall.unit])
         outside = np.zeros(len(stamps), np.bool_)
     else:
         place = _grid(day, freq, 0, 0).get_indexer(day).astype(np.int64)
         outside = place < 0
-    count, rest = np.divmod(place - place[first], freq.n)
+    count, rest = np.divmod(place - place[first], freq.n if monthly is None else monthly[0])
     off = outside | (rest != 0)
     hour = wall.asi8 - day.asi8
     odd = (hour != hour[first]) & ~off

@@ -13,6 +13,7 @@ from pandas.tseries.holiday import AbstractHolidayCalendar
 from tsformer.arrays import Floats, Ints
 from tsformer.errors import ParameterError
 from tsformer.time.freq import Freq, advance, per_second, wall_of
+from tsformer.time.monthly import months_of
 
 __all__ = ["holiday_share", "read_holidays"]
 
@@ -84,7 +85,7 @@ def holiday_share(
     number = _numbered(day)
     if isinstance(freq, int) or _is_a_day(freq):
         first, last = number, number + 1
-    elif not periods and freq.rule_code.split("-")[0] in _BY_THE_END:
+    elif not periods and months_of(freq) is None and freq.rule_code.split("-")[0] in _BY_THE_END:
         first, last = _numbered(_moved(day, freq, -1)) + 1, number + 1
     else:
         first, last = number, _numbered(_moved(day, freq, 1))

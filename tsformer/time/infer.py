@@ -8,6 +8,7 @@ from pandas.tseries.frequencies import to_offset
 
 from tsformer.arrays import Ints
 from tsformer.time.freq import Freq, as_freq, per_second, ticks, wall_of
+from tsformer.time.monthly import day_of_month
 
 __all__ = ["guess", "median_gap"]
 
@@ -77,7 +78,7 @@ def _from_differences(stamps: pd.DatetimeIndex, starts: Ints) -> Freq | None:
         step = _most_frequent(_steps(stamps.asi8, starts))
         return _tick(step, stamps)
     days = round(step / per_day)
-    for name in _candidates(days, wall):
+    for name in (*_candidates(days, wall), *_monthly(days, wall)):
         freq = as_freq(name)
         if not ticks(stamps, starts, freq)[1].any():
             return freq
@@ -104,6 +105,13 @@ def _candidates(days: int, wall: pd.DatetimeIndex) -> list[str]:
     if 365 <= days <= 366:
         return [f"{kind}-{month}" for kind in ("YS", "YE", "BYS", "BYE")]
     return []
+
+
+def _monthly(days: int, wall: pd.DatetimeIndex) -> list[str]:
+    """Steps of whole months of about so many days, where all stamps share a day of the month."""
+    months = round(days / 30.44)
+    day = day_of_month(wall) if months and abs(days - 30.44 * months) < 3 else None
+    return [] if day is None else [f"{months}M-{day}"]
 
 
 def _steps(values: Ints, starts: Ints) -> Ints:

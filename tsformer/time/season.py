@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from tsformer.arrays import Floats, Ints
+from tsformer.time.monthly import months_of
 
 __all__ = ["find_seasons", "season_length"]
 
@@ -51,6 +52,9 @@ def season_length(freq: pd.offsets.BaseOffset | int) -> int:
         if step < _DAY:
             return max(1, round(_DAY / step))
         return max(1, round(7 * _DAY / step)) if step < 7 * _DAY else 1
+    monthly = months_of(freq)
+    if monthly is not None:
+        return 12 // monthly[0] if 12 % monthly[0] == 0 else 1
     name = freq.rule_code.split("-")[0]
     base = name if name in _CALENDAR else name.removesuffix("S").removesuffix("E")
     season = _CALENDAR.get(base, 1)

@@ -6,7 +6,7 @@ import pytest
 
 from tsformer.errors import InfiniteValues, MissingValues, ParameterError, WrongTime
 from tsformer.panels import Policy, Schema
-from tsformer.panels.ignored import ignored_rows
+from tsformer.panels.policy import ignored_rows
 from tsformer.reading import read_panel
 
 DAYS = pd.date_range("2024-01-01", periods=10, freq="D")

@@ -51,10 +51,11 @@ def _dates(frame: "pd.DataFrame") -> list[str]:
     from tsformer.time.formats import names_periods
     from tsformer.time.stamps import looks_like_dates
 
-    dates = [name for name in frame if _DATE.fullmatch(str(name)) or names_periods(str(name))]
-    years = [name for name in frame if _YEAR.fullmatch(str(name))]
+    names = list(map(str, frame))
+    dates = [name for name in names if _DATE.fullmatch(name) or names_periods(name)]
+    years = [name for name in names if _YEAR.fullmatch(name)]
     if dates or len(years) < _FEWEST or {int(b) - int(a) for a, b in pairwise(years)} != {1}:
         return dates
-    others = [name for name in frame if name not in set(years)]
+    others = [name for name in names if name not in set(years)]
     # a table of days by years has its days in a column
     return [] if any(looks_like_dates(frame[name]) for name in others) else years

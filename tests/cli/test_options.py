@@ -48,6 +48,17 @@ def test_every_option_that_is_named_exists(path: Path) -> None:
             assert name in OPTIONS, f"{path.name}: {name} in {text!r}"
 
 
+PAGES = sorted([*ROOT.parent.glob("*.md"), *ROOT.parent.glob("docs/guide/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_option_of_a_page_exists(page: Path) -> None:
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if "tsformer " in line or page.name in ("cli.md", "files.md"):
+            for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line):
+                assert name in OPTIONS, f"{page.name}: {name} in {line!r}"
+
+
 def paths() -> set[str]:
     """Parameters that a cure anywhere sets."""
     found = set()

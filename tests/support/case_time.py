@@ -15,8 +15,6 @@ from doors import (
     forecast_file,
     forecast_frame,
     heard,
-    not_yet,
-    rows,
     table,
     written,
 )  # fmt: skip
@@ -129,7 +127,6 @@ ROWS = {
         MONTHS, 12, each(day=lambda t: t.replace(day=t.days_in_month).date()), "2020-01-31"
     ),
 }
-NOT_YET = {"GMT"}
 
 
 def values(spelt: Spelt) -> np.ndarray:
@@ -160,7 +157,7 @@ def check_said(answer: Answer, spelt: Spelt) -> None:
     assert answer.error is not None or any(f"'{name}'" in answer.said for name in names)
 
 
-@pytest.mark.parametrize("name", rows(ROWS, NOT_YET))
+@pytest.mark.parametrize("name", ROWS)
 def test_1_time_in_a_file(folder: Any, name: str) -> None:
     text, pattern, spelt = of_row(name)
     options = [f"{path}={value}" for path, value in season_of(spelt).items()]
@@ -168,7 +165,7 @@ def test_1_time_in_a_file(folder: Any, name: str) -> None:
     check_said(answer, spelt)
 
 
-@pytest.mark.parametrize("name", rows(ROWS, NOT_YET))
+@pytest.mark.parametrize("name", ROWS)
 def test_1_time_in_a_frame(name: str) -> None:
     text, pattern, spelt = of_row(name)
     frame = pd.read_csv(io.StringIO(text))
@@ -260,7 +257,6 @@ def test_1_offsets_that_change_are_said(folder: Any, zone: str, door: str) -> No
 PARQUET = {"unnamed": DAYS, "named": DAYS.rename("day"), "in other units": DAYS.as_unit("ms")}
 
 
-@not_yet
 @pytest.mark.parametrize("kind", PARQUET)
 def test_1_an_index_in_parquet_keeps_its_place(folder: Any, kind: str) -> None:
     frame = pd.DataFrame({"y": values(ROWS["20230131"])}, index=PARQUET[kind])

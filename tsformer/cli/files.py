@@ -116,14 +116,21 @@ def read_table(source: str, form: Format) -> "pd.DataFrame":
 
 
 def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
-    """Write a forecast, to stdout without a path; an index that says something becomes a column."""
+    """Write a forecast, to stdout without a path.
+
+    An index that says something stays the index in Parquet, and becomes a column in text.
+    """
     import pandas as pd
 
-    if not isinstance(frame.index, pd.RangeIndex) or frame.index.start != 0:
-        frame = frame.rename_axis([name or "row" for name in frame.index.names]).reset_index()
+    from tsformer.time.stamps import is_dates
+
     if path is not None and _kind(path) in _PARQUET:
         frame.to_parquet(path)
         return
+    if not isinstance(frame.index, pd.RangeIndex) or frame.index.start != 0:
+        levels = [frame.index.get_level_values(level) for level in range(frame.index.nlevels)]
+        names = [one.name or ("time" if is_dates(one) else "row") for one in levels]
+        frame = frame.rename_axis(names).reset_index()
     separator = "," if path is None else _SEPARATORS[_kind(path)]
     # ten digits keep a level of 1e9 and what moves around it
     text = frame.to_csv(path, index=False, sep=separator, float_format="%.10g")
@@ -230,8 +237,7 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
 
 def _parsed(frame: "pd.DataFrame", form: Format) -> "pd.DataFrame":
     """The frame with its time column parsed by ``--time-format``."""
-    import pandas as pd
-
+    from tsformer.time.by_format import read_by_format
     from tsformer.time.stamps import looks_like_dates
 
     name = form.time or next((one for one in frame if looks_like_dates(frame[one])), None)
@@ -240,12 +246,11 @@ def _parsed(frame: "pd.DataFrame", form: Format) -> "pd.DataFrame":
     if name not in frame:
         return frame  # the schema says so, with the columns there are
     try:
-        text = frame[name].astype("str")
-        stamps = pd.to_datetime(text, format=form.time_format, errors="coerce")
+        stamps = read_by_format(frame[name].astype("str"), str(form.time_format))
     except (ValueError, TypeError) as problem:
         raise ParameterError(
-            f"--time-format {form.time_format!r} cannot be used: {problem}. Quarters, weeks,"
-            " months and seconds since 1970 are read without it."
+            f"--time-format {form.time_format!r} cannot be used: {problem}. Without it, the"
+            " usual ways to write dates, quarters, weeks, months and seconds since 1970 are read."
         ) from problem
     bad = stamps.isna()
     if bad.any():

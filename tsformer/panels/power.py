@@ -30,11 +30,13 @@ def to_power(logs: Floats, power: ArrayLike) -> Floats:
     power = np.asarray(power, np.float64)
     none = np.abs(power) < _ZERO
     with np.errstate(over="ignore"):
-        bent: Floats = np.where(none, logs, np.expm1(power * logs) / np.where(none, 1.0, power))
-    return bent
+        transformed: Floats = np.where(
+            none, logs, np.expm1(power * logs) / np.where(none, 1.0, power)
+        )
+    return transformed
 
 
-def from_power(bent: Floats, power: ArrayLike) -> Floats:
+def from_power(transformed: Floats, power: ArrayLike) -> Floats:
     """The logarithm of ``y`` from what :func:`to_power` made of it.
 
     No ``y`` is transformed to beyond ``-1 / power``; there the answer is the edge of the range: the
@@ -48,8 +50,8 @@ def from_power(bent: Floats, power: ArrayLike) -> Floats:
     power = np.asarray(power, np.float64)
     none = np.abs(power) < _ZERO
     with np.errstate(divide="ignore", over="ignore"):
-        base = np.log1p(np.maximum(power * bent, -1.0))
-        logs: Floats = np.where(none, bent, base / np.where(none, 1.0, power))
+        base = np.log1p(np.maximum(power * transformed, -1.0))
+        logs: Floats = np.where(none, transformed, base / np.where(none, 1.0, power))
     return logs
 
 
@@ -90,11 +92,11 @@ def likeliest_power(logs: Floats, owner: Ints) -> float:
     centred = logs - (np.bincount(owner, logs, len(number)) / count)[owner]
 
     def likelihood(power: float) -> float:
-        bent = to_power(centred, power)
+        transformed = to_power(centred, power)
         with np.errstate(all="ignore"):  # a power that overflows is no candidate
-            mean = np.bincount(owner, bent, len(number)) / count
-            spread = np.bincount(owner, (bent - mean[owner]) ** 2, len(number)) / count
-            total = float(-0.5 * (number * np.log(spread))[varied].sum())
+            mean = np.bincount(owner, transformed, len(number)) / count
+            variance = np.bincount(owner, (transformed - mean[owner]) ** 2, len(number)) / count
+            total = float(-0.5 * (number * np.log(variance))[varied].sum())
         return total if np.isfinite(total) else -np.inf
 
     return round(_highest(likelihood, _LOWEST, _HIGHEST), _DIGITS)

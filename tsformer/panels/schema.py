@@ -48,7 +48,7 @@ class Schema(Params):
     freq: str | int | pd.offsets.BaseOffset | None = param(
         "Step between rows: a pandas frequency, trading days as"
         " ``pd.offsets.CustomBusinessDay(holidays=[...])``, a whole number for integer time, or"
-        " 'irregular' for stamps without a beat, whose horizon is counted in median gaps.",
+        " 'irregular' for stamps without a steady step, whose horizon is counted in median gaps.",
         default=None,
     )
     season: int | tuple[int, ...] | list[int] | None = param(

@@ -121,10 +121,15 @@ class BoxCox(Transform):
     def apply(self, panel: Panel) -> Panel:
         """Raise ``FrameError`` for a value of 0 or less."""
         power, logs = self._columns(panel), _positive_logs(panel)
-        bent = to_power(logs - self._log_units(panel), power)
+        transformed = to_power(logs - self._log_units(panel), power)
         cure = "Use a smaller power."
-        _refuse(panel, np.isinf(bent), f"{self!r} takes it out of float64. {cure}", InfiniteValues)
-        return panel.with_target(bent)
+        _refuse(
+            panel,
+            np.isinf(transformed),
+            f"{self!r} takes it out of float64. {cure}",
+            InfiniteValues,
+        )
+        return panel.with_target(transformed)
 
     def invert(self, values: Floats, panel: Panel, series: Ints, origins: Ints) -> Floats:
         """``(1 + power * values) ** (1 / power)``; never NaN, see above."""

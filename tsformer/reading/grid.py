@@ -1,4 +1,4 @@
-"""A steady beat: one frequency for all series, without gaps or with gaps put back."""
+"""A regular grid: one frequency for all series, without gaps or with gaps put back."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -90,7 +90,7 @@ def full_grid(rows: Rows, *, freq: Freq, policy: Policy) -> Grid:
     Raises
     ------
     WrongFrequency
-        Naming the first gap or the first stamp off the beat, how many there are, and the cures.
+        Naming the first gap or the first stamp off the grid, how many there are, and the cures.
     """
     stamps, starts = rows.stamps, rows.starts
     count, off = ticks(stamps, starts, freq)

@@ -145,7 +145,7 @@ def _off_the_steps(stamp: Any, freq: Freq) -> WrongFrequency:
 
 
 def ticks(stamps: pd.Index, starts: Ints, freq: Freq) -> tuple[Ints, Flags]:
-    """Number of steps since the series' first stamp, and which stamps are off the beat.
+    """Number of steps since the series' first stamp, and which stamps are off the grid.
 
     Parameters
     ----------

@@ -255,6 +255,7 @@ def _parsed(text: pd.Series, name: Any, what: str, where: Callable[[int], str]) 
         return Stamps(_finished(_iso(text, matches, what, where), late, utc=utc))
     spelt = fitting(text) if len(bad) == len(text) else []
     if len(spelt) != 1:
+        spelt = [Spelling(f"{one.kind} %Z") for one in spelt] if utc else spelt
         raise not_read(text, bad, spelt, name, what, where)
     stamps = pd.DatetimeIndex(spelt[0].read(text))
     return Stamps(_finished(stamps, late, utc=utc), spelt[0].period, spelt[0].kind)

@@ -249,7 +249,9 @@ class WindowDataset(Dataset[Batch]):
             return self._time.expand(len(begin), self.sizes.steps)
         time = self._window(self._times, begin, first).squeeze(-1)
         last = self.sizes.context - 1
-        return (time - time[:, last : last + 1] - 1).float()  # as with a beat, that row is at -1
+        return (
+            time - time[:, last : last + 1] - 1
+        ).float()  # as on a regular grid, that row is at -1
 
     def _without_late(self, batch: Batch) -> Batch:
         """Hide the latest rows of what arrives late."""

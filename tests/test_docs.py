@@ -43,3 +43,10 @@ def test_an_example_outside_a_python_block_is_not_overlooked() -> None:
     for page in PAGES:
         written = len(re.findall(r"^>>> ", page.read_text(encoding="utf-8"), re.MULTILINE))
         assert written == len(examples(page)), f"{shown(page)}: fence examples as python"
+
+
+def test_the_ten_files_to_read_are_there() -> None:
+    page = (TOP / "docs" / "contributing.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\d+\. `(tsformer/[\w/]+\.py)`: \S.*", page, re.MULTILINE)
+    assert len(set(named)) == 10
+    assert all((TOP / path).is_file() for path in named)

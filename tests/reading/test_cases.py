@@ -6,6 +6,7 @@ The rows stand in ``tests/support/case_*.py``, a section a file.
 from pathlib import Path
 
 import pytest
+from case_afternoon import *  # noqa: F403
 from case_budgets import *  # noqa: F403
 from case_files import *  # noqa: F403
 from case_lightning import *  # noqa: F403

@@ -12,6 +12,9 @@ from tsformer.errors import EmptyFrame, FrameError
 __all__ = ["TextTable", "find_separator", "find_table", "is_value", "read_rows"]
 
 _SEPARATORS = (",", ";", "\t", "|")
+_PREAMBLE = 30
+_UNUSUAL = "^~:&*!#"
+_MARKUP = re.compile(r"\s*<(?:!doctype|html|\?xml|table)\b", re.I)
 _SAMPLE = 200
 _LONGEST = 20  # lines of one value in quotes; more, and a quote was not closed
 _VALUE = re.compile(
@@ -74,6 +77,19 @@ def find_separator(text: str) -> str:
     return best if first[1] or not _is_spaced(head) else " "
 
 
+def _refuse_unusual(text: str, name: str) -> None:
+    """Ask where another mark stands equally often in every line, and none of the usual does."""
+    lines = [line for line in text.splitlines()[:_SAMPLE] if line.strip()]
+    for mark in _UNUSUAL:
+        counts = {line.count(mark) for line in lines}
+        if len(lines) > 2 and len(counts) == 1 and min(counts) > 0 and "," not in lines[0]:
+            raise FrameError(
+                f"{name}: no comma, semicolon, tab or bar separates values, but every line holds"
+                f" {mark!r} {min(counts)} times.",
+                Cure("If that separates them, say so", option=f'--separator "{mark}"'),
+            )
+
+
 def _is_spaced(head: str) -> bool:
     """Whether blanks cut every line, the header too, into the same number of cells."""
     widths = {len(line.split()) for line in head.splitlines() if line.strip()}
@@ -97,11 +113,15 @@ def read_rows(
         If a row has more cells than the table has columns, or a quote is never closed.
     """
     text = text.removeprefix("\ufeff")
+    if _MARKUP.match(text):
+        raise FrameError(f"{name} is a page of HTML or XML, not a table: download it again.")
     declared = re.match(r"sep=(.)\r?\n", text, re.I)
     if declared:
         text, separator = text[declared.end() :], separator or declared[1]
     start = 1 if declared else 0
     mark = separator or find_separator(text)
+    if not separator and mark == ",":
+        _refuse_unusual(text, name)
     notes = [] if separator or mark == "," else [f"values are separated by {_shown(mark)}"]
     numbered = _numbered(text, mark, name, start)
     return find_table(
@@ -198,10 +218,25 @@ def _without_preamble(
             break
     else:
         place = 0
+    place = _header_below(numbered, place)
     if place:
         lines = ", ".join(str(line) for line, _ in numbered[:place][:5])
         notes.append(f"what stands before the header is left out: line {lines}")
     return numbered[place:]
+
+
+def _header_below(numbered: list[tuple[int, list[str]]], place: int) -> int:
+    """Where the header is, if names and values as wide as the table stand before it."""
+    kinds = [tuple(is_value(cell) for cell in row) for _, row in numbered]
+    usual = Counter(kinds).most_common(1)[0][0]
+    first = kinds.index(usual)
+    header = first - 1
+    row = [cell.strip() for cell in numbered[header][1]] if header > place else []
+    if not (row and any(usual) and all(row) and not any(kinds[header])):
+        return place
+    before = kinds[place:header]
+    named = any(any(kind) for kind in before) and header - place < _PREAMBLE
+    return header if named else place
 
 
 def _of_the_table(

@@ -22,6 +22,7 @@ from tsformer.estimators.forecasts import (
 )
 from tsformer.estimators.learning import Learner
 from tsformer.estimators.mase import naive_scale, scaled_error
+from tsformer.estimators.outside import warn_of_outside
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, ResolvedSchema, Schema
 from tsformer.panels.index import row_within_series
@@ -137,6 +138,7 @@ class PanelForecaster(Learner, ABC):
         parts = list(self.forecast(room, series, panel.index.lengths, horizon=steps, levels=levels))
         for part in parts:
             refuse_nonfinite(room, part)
+        warn_of_outside(room, steps, getattr(self, "_known_range", None))
         point = np.concatenate([part.point for part in parts])
         spread = np.concatenate([part.quantiles for part in parts])
         if panel.layout.array:

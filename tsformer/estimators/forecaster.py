@@ -13,6 +13,7 @@ from tsformer.errors import ParameterError
 from tsformer.estimators.contract import Forecasting, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.estimators.naive import usable_season
+from tsformer.estimators.outside import observed_range
 from tsformer.estimators.persistence import savable
 from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
@@ -179,6 +180,7 @@ class Forecaster(PanelForecaster):
         rows = self._validation_rows(panel)
         self.transforms_ = fit_all(transforms, panel, panel.index.lengths - rows)
         self._tail = panel.tail(self._kept_rows(panel))
+        self._known_range = observed_range(panel.known.values)
         data = self._windows(panel, rows)
         if len(data.validation) == 0:
             log.info("no validation windows: no early stopping, the last weights are kept")

@@ -154,13 +154,12 @@ def _unit(values: pd.Series, name: str) -> str:
 
 
 def _unit_of_text(values: pd.Series, named: str) -> str:
-    sample = values.dropna().unique()[:200]
-    if not len(sample):
-        return ""
-    if all(isinstance(one, datetime.time) for one in sample):
+    held = pd.api.types.infer_dtype(values, skipna=True)
+    if held == "time":
         return "clock"
-    if not all(isinstance(one, str) for one in sample):
+    if held != "string":
         return ""
+    sample = values.dropna().unique()[:200]
     text = [one.strip() for one in sample]
     if all(_CLOCK.fullmatch(one) for one in text):
         return "clock"

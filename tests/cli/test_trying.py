@@ -156,7 +156,7 @@ def _of_check(options: tuple[str, ...]) -> tuple[str, ...]:
 
 
 SOLVED: dict[str, Callable[[list[str]], bool]] = {
-    "day and month": lambda offered: len(offered) == 2,
+    "day and month": lambda offered: sum("--time-format" in one for one in offered) == 2,
     "a word among numbers": lambda offered: '--na "closed"' in offered,
     "two words among numbers": lambda offered: len(offered) == 1,
     "thousands or decimals": lambda offered: len(offered) == 2,

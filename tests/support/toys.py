@@ -38,7 +38,7 @@ class ToyModel(Architecture):
 class ToyNetwork(Network):
     def __init__(self, sizes: Any, head: Head) -> None:
         super().__init__()
-        self.head, self.shape = head, (sizes.horizon, head.width)
+        self.head, self.sizes, self.shape = head, sizes, (sizes.horizon, head.width)
         self.map = nn.Linear(sizes.context, sizes.horizon * head.width, bias=False)
 
     def forward(self, batch: Any) -> torch.Tensor:

@@ -20,6 +20,7 @@ class Level(Network):
 
     def __init__(self, sizes: Sizes, head: Head, level: float) -> None:
         super().__init__()
+        self.sizes = sizes
         self.shape = (sizes.horizon, sizes.target, head.width)
         self.level = nn.Parameter(torch.tensor(level))
         self.prepared: tuple[int, int] | None = None

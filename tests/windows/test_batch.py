@@ -1,8 +1,10 @@
 import dataclasses
 
 import pytest
+import torch
 
-from tsformer.windows import Batch, Sizes
+from tsformer.errors import ShapeError
+from tsformer.windows import Batch, Sizes, WindowDataset
 
 
 def test_a_window_has_context_and_horizon():
@@ -27,3 +29,12 @@ def test_sizes_do_not_change():
 def test_a_batch_is_a_tuple_so_that_any_loop_can_move_it():
     assert issubclass(Batch, tuple)
     assert len(Batch._fields) == 18
+
+
+def test_a_batch_of_other_sizes_is_refused_by_all_that_differs(full_panel):
+    data = WindowDataset(full_panel, context=4, horizon=3)
+    batch = data.gather(torch.tensor([0]), torch.tensor([4]))
+    data.sizes.check(batch)
+    other = dataclasses.replace(data.sizes, context=5, known=20, past_cardinalities=())
+    with pytest.raises(ShapeError, match=r"context 5, not 4; known 20, not 9; past categories 0"):
+        other.check(batch)

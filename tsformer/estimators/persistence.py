@@ -36,7 +36,7 @@ from tsformer.windows import PanelScales, sizes_of
 
 __all__ = ["load", "savable", "save_forecaster"]
 
-_FORMAT = 2
+_FORMAT = 3
 _KEY = "tsformer"
 _SUM = "sha256"
 

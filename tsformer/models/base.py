@@ -28,7 +28,14 @@ class Network(nn.Module, ABC):
 
     It sees batches whose targets are normalised by window, see ``WindowScaling``; what it returns
     is restored and given its meaning by a head.
+
+    Attributes
+    ----------
+    sizes : Sizes
+        What it was built for; batches of other sizes are refused.
     """
+
+    sizes: Sizes
 
     @abstractmethod
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:

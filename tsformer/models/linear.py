@@ -158,7 +158,7 @@ class LinearNetwork(Network):
     def __init__(self, spec: Linear, sizes: Sizes, head: Head) -> None:
         super().__init__()
         self.head = head
-        self.covariates = Covariates(sizes)
+        self.sizes, self.covariates = sizes, Covariates(sizes)
         self.skip = _regression(spec, sizes, self.covariates.number if spec.covariates else 0)
         self.offset = nn.Parameter(torch.zeros(sizes.horizon, sizes.target, head.width))
         self.requires_grad_(False)

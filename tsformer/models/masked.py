@@ -252,7 +252,7 @@ class Rebuilding(Network):
 
     def __init__(self, network: MaskedNetwork, ratio: float, normaliser: Normaliser) -> None:
         super().__init__()
-        self.network, self.head = network, network.head
+        self.network, self.head, self.sizes = network, network.head, network.sizes
         self.ratio, self.normaliser = ratio, normaliser
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -113,7 +113,7 @@ class ForecastModule(pl.LightningModule):
 
     def forward(self, batch: Batch) -> Tensor:
         """Raw forecasts (batch, horizon, target, width) in the panel's units."""
-        in_loss_units = self.scaling.in_loss_units(batch)
+        in_loss_units = self._in_loss_units(batch)
         normalised = self.scaling.normaliser.normalise(in_loss_units)
         raw = self.head.restore(self.network(normalised), normalised.location, normalised.scale)
         return self.scaling.in_panel_units(raw, in_loss_units).to(raw.dtype)
@@ -144,8 +144,8 @@ class ForecastModule(pl.LightningModule):
         validation = InTime(self._moved(self._shuffled(loader)), self.budget.a_pass)
         with seeded(self.random_state, -1, device=self.device), torch.no_grad():
             self.network.prepare(
-                _InLossUnits(train, self.scaling),
-                _InLossUnits(validation, self.scaling),
+                _InLossUnits(train, self._in_loss_units),
+                _InLossUnits(validation, self._in_loss_units),
                 self.scaling.normaliser,
             )
             if train.cut or validation.cut:
@@ -162,6 +162,10 @@ class ForecastModule(pl.LightningModule):
         if not math.isnan(loss):
             self.best.consider(0, loss, self)
             self._record(0, math.nan, loss, time.monotonic() - began)
+
+    def _in_loss_units(self, batch: Batch) -> Batch:
+        self.network.sizes.check(batch)
+        return self.scaling.in_loss_units(batch)
 
     def _moved(self, batches: Iterable[Batch]) -> "_Moved":
         return _Moved(batches, self.device)
@@ -305,7 +309,7 @@ class ForecastModule(pl.LightningModule):
 
     def _loss(self, batch: Batch, stage: str) -> Tensor:
         normaliser = self.scaling.normaliser
-        normalised = normaliser.normalise(self.scaling.in_loss_units(batch))
+        normalised = normaliser.normalise(self._in_loss_units(batch))
         raw, target, weight = self.network.supervise(normalised)
         # restored first: in normalised units flat windows would dominate
         raw = self.head.restore(raw, normalised.location, normalised.scale)
@@ -327,11 +331,11 @@ class ForecastModule(pl.LightningModule):
 class _InLossUnits:
     """Batches in the units of the loss; may be iterated more than once."""
 
-    def __init__(self, batches: Iterable[Batch], scaling: WindowScaling) -> None:
-        self.batches, self.scaling = batches, scaling
+    def __init__(self, batches: Iterable[Batch], convert: Callable[[Batch], Batch]) -> None:
+        self.batches, self.convert = batches, convert
 
     def __iter__(self) -> Iterator[Batch]:
-        return map(self.scaling.in_loss_units, self.batches)
+        return map(self.convert, self.batches)
 
 
 class _Moved:

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from tsformer.errors import ShapeError
+
 __all__ = ["Batch", "Sizes"]
 
 
@@ -45,6 +47,27 @@ class Sizes:
     def cardinalities(self) -> tuple[int, ...]:
         """Numbers of codes of all categorical columns: past, known, static."""
         return (*self.past_cardinalities, *self.known_cardinalities, *self.static_cardinalities)
+
+    def check(self, batch: "Batch") -> None:
+        """Raise ``ShapeError`` for a batch of other sizes, naming both."""
+        context, target = batch.past_target.shape[1:]
+        held = {
+            "context": (self.context, context),
+            "horizon": (self.horizon, batch.future_target.shape[1]),
+            "target": (self.target, target),
+            "past": (self.past, batch.past.shape[-1]),
+            "known": (self.known, batch.known.shape[-1]),
+            "static": (self.static, batch.static.shape[-1]),
+            "past categories": (len(self.past_cardinalities), batch.past_codes.shape[-1]),
+            "known categories": (len(self.known_cardinalities), batch.known_codes.shape[-1]),
+            "static categories": (len(self.static_cardinalities), batch.static_codes.shape[-1]),
+        }
+        wrong = [f"{name} {own}, not {its}" for name, (own, its) in held.items() if own != its]
+        if wrong:
+            raise ShapeError(
+                f"the network is built for {'; '.join(wrong)} as in the batch. Build it with the"
+                " sizes of its data: WindowDataModule.sizes"
+            )
 
 
 class Batch(NamedTuple):

@@ -227,7 +227,7 @@ def _no_part(value: Any, kinds: list[type[Params]], metadata: Any) -> str:
         close = [value.__name__]
     usual = metadata.get("part")
     such = close[0] if close else getattr(usual, "__name__", names[0])
-    listed = f"; there are {', '.join(names)}" if len(names) > 1 else ""
+    listed = f"; there are {', '.join(f'{one}()' for one in names)}" if len(names) > 1 else ""
     return f"must be a value such as {such}(){listed}"
 
 

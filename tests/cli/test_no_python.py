@@ -23,6 +23,7 @@ NOT_MET = {
     "cures.py": "makes lines of Python",
     "preflight/findings.py": "a line of Python beside its option",
     "params.py": "shows the part that a path given by --set belongs to",
+    "training/groups.py": "shows what was set by --set",
     "training/settings.py": "shows what was set by --set",
     "training/runtime.py": "callbacks and loggers are given in Python alone",
     "training/fit.py": "shows what was set by --set",

@@ -29,8 +29,6 @@ LOG = logging.getLogger("tsformer")
 
 not_yet = pytest.mark.xfail(reason="the right answer is not built yet", strict=True)
 
-in_work = pytest.mark.xfail(reason="the right answer is being built", strict=False)
-
 
 def rows(names: Iterable[str], missing: Collection[str] = ()) -> list[Any]:
     """The names as parameters; those whose right answer is not built yet must fail."""

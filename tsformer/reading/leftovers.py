@@ -27,6 +27,8 @@ _SAMPLE = 200
 _MOSTLY = 0.9
 _WIDE = 6
 """Columns from which on a row is rather a series."""
+_LISTED = 12
+"""Targets that a cure still names."""
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _ENDS = {
     "quarter": 4, "month": 12, "week": 53, "weekday": 7, "day": 31, "day of the year": 366,
@@ -127,6 +129,10 @@ def _cures(frame: pd.DataFrame, name: str, free: Sequence[str], *, targets: bool
         ]
         if not settings["schema__target"]:
             return []
+        if len(settings["schema__target"]) > _LISTED:
+            if any(_counts_time(frame[one], one) for one in free):
+                return []  # a list that nobody reads
+            del settings["schema__target"]  # all numbers are targets by themselves
     return [Cure(_COUNT, settings)]
 
 

@@ -58,6 +58,7 @@ def train_timed(clock, train_level, make_data):
 
     def run(max_time, **settings):
         level = train_level(epochs=0, data=make_data()).network
+        level.sizes = data.sizes
         level.shape = (data.sizes.horizon, data.sizes.target, 1)
         level.level = nn.Parameter(level.level.detach() * 0)
         training = Training(**{"epochs": 50, "max_time": max_time, "patience": None, **settings})

@@ -13,7 +13,7 @@ from tsformer.errors import ParameterError
 from tsformer.time.freq import Freq, advance
 from tsformer.time.stamps import as_moment, elapsed
 
-__all__ = ["Grown", "PanelIndex", "Piece", "row_within_series", "shown"]
+__all__ = ["Grown", "PanelIndex", "Piece", "row_within_series", "shown", "starts_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ class PanelIndex:
 
     def _cut(self, series: Ints, begin: Ints, counts: Ints) -> Piece:
         """So many rows of each chosen series, from ``begin`` on."""
-        first, starts = self.starts[:-1][series] + begin, _starts(counts)
+        first, starts = self.starts[:-1][series] + begin, starts_of(counts)
         rows: Ints | slice
         if len(series) == 1:  # a view is enough
             rows = slice(int(first[0]), int(first[0] + counts[0]))
@@ -193,7 +193,7 @@ class PanelIndex:
         new = np.arange(len(self.ids), dtype=np.int64).repeat(counts)
         place = np.concatenate([2 * self.owner + before, 2 * new + (not before)])
         order = np.argsort(place, kind="stable")
-        starts, joined = _starts(self.lengths + counts), self.stamps.append(stamps)[order]
+        starts, joined = starts_of(self.lengths + counts), self.stamps.append(stamps)[order]
         return Grown(replace(self, starts=starts, stamps=joined), order)
 
 
@@ -214,7 +214,8 @@ def shown(name: Any) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
-def _starts(lengths: Ints) -> Ints:
+def starts_of(lengths: Ints) -> Ints:
+    """``(series + 1,)`` first row of each series, and the number of rows."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 

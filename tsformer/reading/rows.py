@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tsformer.arrays import Flags, Ints
 from tsformer.cures import Cure
 from tsformer.errors import WrongTime
-from tsformer.panels.index import shown
+from tsformer.panels.index import shown, starts_of
 from tsformer.panels.panel import Panel
 from tsformer.reading.ids import read_ids, refuse_other_ids
 from tsformer.reading.spots import Roles
@@ -50,8 +50,7 @@ class Rows:
     @cached_property
     def starts(self) -> Ints:
         """``(series + 1,)`` first sorted row of each series, and the number of rows."""
-        counts = np.bincount(self.series, minlength=len(self.ids))
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return starts_of(np.bincount(self.series, minlength=len(self.ids)))
 
     @cached_property
     def stamps(self) -> pd.Index:

@@ -19,7 +19,7 @@ from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
 from tsformer.estimators.scaling import ForecasterScaling, column_scales, scales_at, window_kind
 from tsformer.estimators.short import long_enough, padded, without_short
-from tsformer.estimators.skill import skill, warn_without_skill
+from tsformer.estimators.skill import ValidationSkill, warn_without_skill
 from tsformer.estimators.validating import joined, rows_joined
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
@@ -185,10 +185,11 @@ class Forecaster(PanelForecaster):
         if len(data.validation) == 0:
             log.info("no validation windows: no early stopping, the last weights are kept")
         first = budget.before_refit() if settings.refit_all else budget
-        module = self._train(data, settings, first)
+        skill = ValidationSkill(self, panel, data.scales.target, data.ends)
+        module = self._train(data, settings, first, judge=skill)
         self.history_ = module.history_frame()
         self.best_epoch_: int | None = module.best.epoch
-        self.skill_ = skill(self, panel, data.validation.index, data.ends)
+        self.skill_ = skill.of(self.best_epoch_, data.validation.index)
         if settings.refit_all and self.best_epoch_ is not None:
             self._refit(panel, transforms, budget)
         self.cut_short_ = budget.said()
@@ -233,6 +234,7 @@ class Forecaster(PanelForecaster):
         settings: Training,
         budget: Budget,
         *,
+        judge: ValidationSkill | None = None,
         like: Network | None = None,
     ) -> "ForecastModule":
         from tsformer.training import ForecastModule, build_network, train
@@ -247,6 +249,8 @@ class Forecaster(PanelForecaster):
         module = ForecastModule(
             network, self.head_, settings, scaling=self._window_scaling(), random_state=seed
         )
+        if settings.precision in ("32-true", "32"):  # a forecast is made in float32
+            module.judge = judge
         train(module, data, settings, budget)
         self.network_: Network = network.eval()
         self.scales_: PanelScales = data.scales

@@ -138,7 +138,6 @@ def test_7_a_longer_horizon_than_that_of_fit_is_told_in_options(folder: Any) -> 
     assert answer.code == 2 and "--horizon 5" in answer.said and "horizon=5." not in answer.said
 
 
-@not_yet
 @pytest.mark.parametrize("cv", [None, 3, TimeSeriesSplit(3)], ids=str)
 def test_7_the_folds_of_scikit_learn_are_refused_by_one_error(cv: Any) -> None:
     forecaster = Forecaster(Linear(), horizon=3, context=14)

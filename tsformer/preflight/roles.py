@@ -81,7 +81,8 @@ def _holidays(panel: Panel, said: Any) -> str:
     given = [said] if isinstance(said, str) else said if isinstance(said, (list, tuple)) else ()
     whose = [one for one in given if isinstance(one, str) and one[:1].isalpha()]
     days = np.array(panel.schema.holidays, "datetime64[D]")
-    stamps = pd.DatetimeIndex(panel.index.stamps).tz_localize(None).to_numpy().astype("datetime64[D]")
+    wall = pd.DatetimeIndex(panel.index.stamps).tz_localize(None)
+    stamps = wall.to_numpy().astype("datetime64[D]")
     first, last = stamps.min(), stamps.max()
     ahead = days[days > last]
     counted = f"{int(((days >= first) & (days <= last)).sum()):,} days off in the data"

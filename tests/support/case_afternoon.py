@@ -73,7 +73,6 @@ def test_7_days_off_are_used_by_every_model_or_refused_by_name(model: Any) -> No
         assert type(model).__name__ in answer.said and "holidays" in answer.said
 
 
-@not_yet
 def test_7_days_off_of_a_country_by_name(folder: Any) -> None:
     pytest.importorskip("holidays")
     answer = forecast_file(sales(), 7, *PLAIN, "--holidays", "DE")

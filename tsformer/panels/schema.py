@@ -66,8 +66,9 @@ class Schema(Params):
         default=None,
     )
     holidays: Any = param(
-        "Days off as a known covariate: dates, a mapping from dates, or a pandas holiday calendar"
-        " (which is written out to 10 years past the data).",
+        "Days off as a known covariate: a country or a part of one, such as 'DE' or 'US-CA' (by the"
+        " package ``holidays``), dates, a mapping from dates, or a pandas holiday calendar. Rules"
+        " are written out to 10 years past the data, or to as many as they span.",
         default=(),
     )
 

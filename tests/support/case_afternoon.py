@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from case_lightning import TINY, weekly
-from doors import forecast_file, heard, not_yet, run, table, written
+from doors import forecast_file, heard, run, table, written
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 from tsformer import Forecaster, Policy, Schema, SeasonalNaive, Training, backtest

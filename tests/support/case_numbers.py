@@ -15,7 +15,6 @@ from doors import (
     forecast_file,
     forecast_frame,
     heard,
-    not_yet,
     run,
     written,
 )
@@ -191,7 +190,6 @@ NAMES = {
 }
 
 
-@not_yet
 @pytest.mark.parametrize("name", NAMES)
 def test_2_columns_named_by_numbers_are_given_back(name: str) -> None:
     names = NAMES[name]
@@ -202,7 +200,6 @@ def test_2_columns_named_by_numbers_are_given_back(name: str) -> None:
     assert made[names[1]].tolist() == (LEVELS * 2).tolist()
 
 
-@not_yet
 def test_2_columns_named_by_numbers_have_roles() -> None:
     frame = pd.DataFrame({7: np.resize(["b", "a"], 84), 0: DAYS.repeat(2)[:84], 1: SOLD})
     frame[0] = np.resize(DAYS[:42].repeat(2), 84)
@@ -213,7 +210,6 @@ def test_2_columns_named_by_numbers_have_roles() -> None:
     assert made[0].iloc[0] == DAYS[42]
 
 
-@not_yet
 def test_2_text_and_number_of_one_spelling_are_two_columns() -> None:
     frame = pd.DataFrame({0: SOLD, "0": SOLD * 2}, index=DAYS)
     answer = forecast_frame(frame, 7)

@@ -96,8 +96,8 @@ def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = F
     fitted = {name: value for name, value in vars(forecaster).items() if name not in given}
     if "start" in given:  # where a fit began is of no use to what came of it
         given["start"] = None
-    if isinstance(given["schema"], Schema):  # a calendar of holidays is code; its days are data
-        days = fitted["schema_"].holidays
+    if isinstance(given["schema"], Schema) and not _is_text(given["schema"].holidays):
+        days = fitted["schema_"].holidays  # a calendar of holidays is code; its days are data
         given["schema"] = Schema(**{**given["schema"].get_params(), "holidays": days})
     try:
         document = {
@@ -144,6 +144,12 @@ def load(path: str | Path) -> Any:
     except Exception as problem:  # a strange file may break anything
         raise ModelFileError(f"{path} is not a whole tsformer file: {problem}") from problem
     return forecaster
+
+
+def _is_text(holidays: Any) -> bool:
+    """Whether days off are given as names of countries and dates in words."""
+    listed = [holidays] if isinstance(holidays, str) else holidays
+    return isinstance(listed, (list, tuple)) and all(isinstance(one, str) for one in listed)
 
 
 @dataclasses.dataclass(frozen=True)

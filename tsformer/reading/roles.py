@@ -75,7 +75,7 @@ def resolve(frame: pd.DataFrame, schema: Schema | None = None) -> Roles:
         known=declared["known"],
         past=declared["past"],
         static=declared["static"],
-        weight=schema.weight,
+        weight=None if schema.weight is None else str(schema.weight),
         time=time,
         series=series,
         stamps=stamps,
@@ -174,7 +174,7 @@ def _find_series(
 ) -> Spot | None:
     if schema.series is not None:
         if schema.series in frame.columns:
-            return Spot(schema.series)
+            return Spot(str(schema.series))
         return Spot(None, list(frame.index.names).index(schema.series))
     if time.column is None and frame.index.nlevels == 2:
         return Spot(None, 1 - time.level)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tsformer.arrays import Floats, Ints
 from tsformer.cures import Cure
 from tsformer.errors import ParameterError, SeriesTooShort, WrongType
+from tsformer.estimators.folds import refuse_folds
 from tsformer.estimators.forecasts import (
     Forecasts,
     checked_levels,
@@ -260,7 +261,7 @@ class PanelForecaster(Learner, ABC):
         if (origins < 1 + self.gap_).any():
             raise SeriesTooShort("there is nothing to forecast from before the first row")
         beyond = int((origins + self.horizon_ - panel.index.lengths[series]).max())
-        room = _with_blank_rows(panel, beyond)
+        room = panel.extend(beyond) if beyond > 0 else panel
         # what a new series is scaled by: nothing after the first origin in it
         ends = np.full(panel.n_series, -1, dtype=np.int64)
         ends[series] = panel.index.lengths[series]
@@ -285,7 +286,8 @@ class PanelForecaster(Learner, ABC):
         """
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values are fine where the policy masks them."""
+        """Missing values are fine where the policy masks them; folds without a past are not."""
+        refuse_folds(self)
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.policy is not None and self.policy.keeps_missing
         return tags
@@ -344,7 +346,3 @@ class PanelForecaster(Learner, ABC):
 
 _CHUNK = 512
 """Forecasts at a time: bounds the memory of a long backtest."""
-
-
-def _with_blank_rows(panel: Panel, rows: int) -> Panel:
-    return panel.extend(rows) if rows > 0 else panel

@@ -2,7 +2,7 @@
 
 import copy
 import logging
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,10 @@ from tsformer.estimators.defaults import default_context, default_model
 from tsformer.estimators.naive import usable_season
 from tsformer.estimators.outside import observed_range
 from tsformer.estimators.persistence import savable
+from tsformer.estimators.preprocessing import Preprocessing
 from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.reach import checked_lags, listed_transforms
-from tsformer.estimators.scaling import ForecasterScaling, column_scales, scales_at, window_kind
+from tsformer.estimators.scaling import column_scales, scales_at, window_kind
 from tsformer.estimators.short import long_enough, padded, without_short
 from tsformer.estimators.skill import ValidationSkill, warn_without_skill
 from tsformer.estimators.validating import joined, rows_joined
@@ -25,7 +26,7 @@ from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.panels import Panel, Policy, Schema, Transform
 from tsformer.panels.chain import apply_all, fit_all
-from tsformer.params import KW_ONLY, param, params
+from tsformer.params import KW_ONLY, group, param, params
 from tsformer.training import Training
 from tsformer.training.budget import Budget
 from tsformer.windows import PanelScales, WindowDataset
@@ -45,6 +46,9 @@ class Forecaster(PanelForecaster):
 
     Missing values are refused, masked or interpolated: see ``policy``. Unscaled frames are fine:
     every series and column is scaled by its training rows, every window by its own context.
+
+    ``scaling``, ``transforms`` and ``nonnegative`` stand in a group and may be given by their own
+    names: ``Forecaster(horizon=3, scaling="last")``.
 
     Attributes
     ----------
@@ -118,21 +122,7 @@ class Forecaster(PanelForecaster):
     policy: Policy | None = param(
         "What to do with missing values; None refuses them.", default=None, part=Policy
     )
-    scaling: ForecasterScaling = param(
-        "By training rows: 'series' (mean and deviation of each), 'global' (of all), 'robust'"
-        " (median and quartiles of each), 'none'. 'window' standardises each window of the scaled"
-        " series by its own context, 'last' measures it from its last value, 'asinh' standardises"
-        " the asinh of its distance from the median in median deviations: for spikes, negatives and"
-        " a level that drifts. Losses are then of asinh values.",
-        default="window",
-        choices=get_args(ForecasterScaling),
-    )
-    transforms: Transform | tuple[Transform, ...] | list[Transform] | None = param(
-        "What happens to the targets before scaling and is undone after it: Asinh(), Log1p(),"
-        " BoxCox(), Shift(lag), Clip(low, high), or several in order.",
-        default=None,
-    )
-    nonnegative: bool = param("Forecasts below 0 become 0.", default=False)
+    preprocessing: Preprocessing | None = group(Preprocessing, default=None)
     start: PretrainedWeights | None = param(
         "Weights to start from, such as MaskedPretrainer.weights_, instead of random ones; model "
         "None is then the model they come from. A saved file does not hold them.",

@@ -1,11 +1,9 @@
 """What is known of the horizon beside what a fit has seen of it."""
 
-import warnings
-
 import numpy as np
 
 from tsformer.arrays import Floats
-from tsformer.cures import warn
+from tsformer.cures import ignored, warn
 from tsformer.errors import ForecastWarning
 from tsformer.panels import Panel
 
@@ -20,8 +18,7 @@ def observed_range(values: Floats) -> Floats:
     >>> observed_range(np.array([[1.0, 5.0], [3.0, np.nan]])).tolist()
     [[1.0, 5.0], [3.0, 5.0]]
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without a value
+    with ignored(RuntimeWarning):  # of columns without a value
         return np.stack([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
 
 

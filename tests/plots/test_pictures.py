@@ -9,6 +9,7 @@ from tsformer.datasets import make_series
 from tsformer.errors import MissingColumn, ParameterError
 from tsformer.estimators import Drift, SeasonalNaive
 from tsformer.evaluation import backtest
+from tsformer.panels import Schema
 from tsformer.plots import plot_backtest, plot_forecast
 
 FRAME = make_series("trend", 120)
@@ -64,9 +65,48 @@ def test_what_cannot_be_drawn():
         plot_forecast(history, made, target="load")
     with pytest.raises(MissingColumn, match="share no column"):
         plot_forecast(history, made.rename(columns={"value": "load"}))
-    panel = make_series("panel", 50)
-    with pytest.raises(ParameterError, match="select the rows of one"):
-        plot_forecast(panel, Drift(horizon=3).fit(panel).predict())
+    panel = make_series("panel", 50).drop(columns="series")
+    with pytest.raises(ParameterError, match=r"holds several series.*series="):
+        plot_forecast(panel, made, target="value")
+    with pytest.raises(MissingColumn, match="no column 'shop'"):
+        plot_forecast(history, made, series="shop")
+
+
+@pytest.mark.parametrize("layout", ["columns", "index", "numbers"])
+def test_several_series_stand_beside_one_another_the_largest_first(layout, tmp_path):
+    panel = make_series("panel", 60, series=9)
+    number = panel["series"].str[1:].astype(int)
+    panel["value"] += 100.0 * number
+    if layout == "numbers":
+        panel["series"] = number
+    if layout == "index":
+        panel = panel.set_index(["series", "time"])
+    schema = Schema(series="series", target="value") if layout == "numbers" else None
+    made = Drift(horizon=3, schema=schema).fit(panel).predict(quantiles=[0.1, 0.9])
+    held = made.copy()
+    figure = plot_forecast(
+        panel, made, target="value", series="series", held_out=held, title="By Drift", note="fair"
+    )
+    names = [axes.get_title(loc="left") for axes in figure.axes]
+    assert len(names) == 6 and figure.get_suptitle() == "By Drift\nfair"
+    sizes = [int(name.removeprefix("s")) for name in names]
+    assert sizes == sorted(sizes, reverse=True) and {max(number), min(number)} <= set(sizes)
+    assert labels(figure)[0] == "history" and "held-out forecast" in labels(figure)
+    assert saved(figure, tmp_path)
+    if layout == "columns":
+        assert len(plot_forecast(panel, made).axes) == 6
+
+
+def test_a_held_out_forecast_is_drawn_over_its_rows():
+    history = FRAME.iloc[:100]
+    made = Drift(horizon=5).fit(history).predict()
+    held = Drift(horizon=5).fit(history[:95]).predict()
+    figure = plot_forecast(history, made, held_out=held, note="mean error 2")
+    assert labels(figure) == ["history", "forecast", "held-out forecast"]
+    (line,) = [one for one in figure.axes[0].get_lines() if one.get_label() == "held-out forecast"]
+    np.testing.assert_array_equal(line.get_ydata()[1:], held["value"])
+    assert line.get_ydata()[0] == history["value"].iloc[94]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["mean error 2"]
 
 
 def test_a_backtest(tmp_path):

@@ -19,6 +19,7 @@ __all__ = [
     "BLUE",
     "COLOURS",
     "SOFT",
+    "add_headline",
     "add_legend",
     "draw_bands",
     "draw_line",
@@ -56,14 +57,22 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def new_figure(count: int, *, height: float) -> "tuple[Figure, list[Axes]]":
-    """A figure of so many pictures, one below the other, and their axes."""
+def new_figure(count: int, *, height: float, columns: int = 1) -> "tuple[Figure, list[Axes]]":
+    """A figure of so many pictures, one below the other or in columns, and their axes."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    size = (9.0, max(3.6, height * count + 0.9))
+    columns = min(columns, count)
+    lines = -(-count // columns)
+    size = (9.0, max(3.6, height * lines + 0.9))
     engine = ConstrainedLayoutEngine(h_pad=0.09, w_pad=0.09)
     figure: Figure = _picture()(figsize=size, dpi=144, layout=engine, facecolor="white")
-    return figure, [figure.add_subplot(count, 1, place + 1) for place in range(count)]
+    return figure, [figure.add_subplot(lines, columns, place + 1) for place in range(count)]
+
+
+def add_headline(figure: "Figure", title: str, note: str | None) -> None:
+    """Write what several pictures have in common above them."""
+    text = title if note is None else f"{title}\n{note}"
+    figure.suptitle(text, x=0.012, ha="left", fontsize=10, color=_INK)
 
 
 def draw_past(axes: "Axes", past: Floats, truth: Floats | None = None) -> None:
@@ -105,11 +114,17 @@ def _joined(past: Floats, line: Floats) -> Floats:
     return pd.concat([past.iloc[-1:].dropna(), line]) if len(past) else line
 
 
-def finish(axes: "Axes", title: str, unit: str) -> None:
+def finish(axes: "Axes", title: str, unit: str, *, note: str | None = None, ticks: int = 9) -> None:
     """Give axes their title, label, thousands marks and dates."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    axes.set_title(title, loc="left", fontsize=11, color=_INK, fontweight="bold", pad=8)
+    high = 8 if note is None else 22
+    axes.set_title(title, loc="left", fontsize=11, color=_INK, fontweight="bold", pad=high)
+    if note is not None:
+        axes.annotate(
+            note, (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points",
+            fontsize=8.5, color="#555555",
+        )  # fmt: skip
     axes.set_ylabel(unit, fontsize=9, color=SOFT)
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -121,7 +136,7 @@ def finish(axes: "Axes", title: str, unit: str) -> None:
     axes.margins(x=0.01)
     axes.yaxis.set_major_formatter("{x:,.10g}")
     if isinstance(axes.xaxis.get_major_locator(), AutoDateLocator):
-        locator = AutoDateLocator(minticks=4, maxticks=9)  # type: ignore[no-untyped-call]
+        locator = AutoDateLocator(minticks=min(4, ticks - 1), maxticks=ticks)  # type: ignore[no-untyped-call]
         dates = ConciseDateFormatter(  # type: ignore[no-untyped-call]
             locator,
             formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%S.%f"],

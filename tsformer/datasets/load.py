@@ -1,18 +1,16 @@
 """``load_dataset``: find the bytes of a data set, prove they are the right ones, make the frame."""
 
-import contextlib
 import gzip
 import hashlib
 import io
 import logging
 import os
 import struct
-import sys
 import tempfile
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -23,6 +21,7 @@ from tsformer.datasets.catalog import data_folder, read_card, read_recipe
 from tsformer.datasets.recipe import Recipe, SourceFile
 from tsformer.errors import ChecksumMismatch, DownloadFailed
 from tsformer.panels import Schema
+from tsformer.progress import progress_bar
 from tsformer.reading import Holdout
 
 __all__ = ["Dataset", "load_dataset"]
@@ -244,26 +243,13 @@ def _download(url: str) -> bytes:
     with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:
         length = response.headers.get("Content-Length")
         total = int(length) if length else None
-        with _progress(url.rsplit("/", 1)[-1], total) as advance:
+        with progress_bar(url.rsplit("/", 1)[-1], total) as advance:
             while chunk := response.read(_CHUNK_BYTES):
                 received += chunk
                 advance(len(chunk))
     if total is not None and len(received) < total:
         raise ConnectionError(f"the connection closed after {len(received)} of {total} bytes")
     return bytes(received)
-
-
-@contextlib.contextmanager
-def _progress(label: str, total: int | None) -> Iterator[Callable[[int], object]]:
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda count: bar.advance(task, count)
 
 
 def _unpacked(served: bytes, file: SourceFile) -> bytes:

@@ -1,8 +1,7 @@
 """``OptunaSearch``: the best parameters of a forecaster, chosen on rows that come later."""
 
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.defaults import default_context, default_model
 from tsformer.evaluation import METRICS
 from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.progress import progress_bar
 from tsformer.reading import RollingOrigin, read_panel
 from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
 from tsformer.tuning.space import read_space
@@ -136,7 +136,7 @@ class OptunaSearch(Params):
         folds = list(self._splitter().split(data))
         space = read_space(self.space, base, rows_at(data, folds[0][0]))
         objective = Objective(base, space, data, folds, self.metric)
-        with _quiet(), _progress(self.n_trials) as reports:
+        with _quiet(), progress_bar("trials", self.n_trials) as advance:
             study = self._study()
             study.enqueue_trial(objective.recorded)
             try:
@@ -145,7 +145,7 @@ class OptunaSearch(Params):
                     n_trials=self.n_trials,
                     timeout=self.timeout,
                     catch=FAILURES,
-                    callbacks=reports,
+                    callbacks=[lambda study, trial: advance(1)],
                 )
             finally:
                 self._keep(study, objective)
@@ -229,17 +229,3 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         optuna.logging.set_verbosity(verbosity)
-
-
-@contextmanager
-def _progress(total: int | None) -> Iterator[list[Callable[..., None]]]:
-    """Callbacks of a study that move a bar, if a person watches."""
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield []
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("trials", total=total)
-        yield [lambda study, trial: bar.advance(task)]

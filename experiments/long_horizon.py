@@ -1,0 +1,88 @@
+"""Long-horizon forecasts as the literature reports them, on every test window.
+
+Six data sets at 96, 192, 336 and 720 steps and national illness at 24 to 60, by their canonical
+borders, in units of the training rows. They are read from TSFORMER_DATA. Run from a checkout::
+
+    tsformer run experiments/long_horizon.py [--quick] [--cells etth1/96/ridge] [--report]
+"""
+
+import sys
+
+from tsformer import Forecaster, SeasonalNaive, Training
+from tsformer.experiments import Experiment
+from tsformer.models import (
+    DecoderTransformer,
+    Informer,
+    InvertedTransformer,
+    Linear,
+    MaskedTransformer,
+    PatchTransformer,
+    Recurrent,
+    Transformer,
+)
+
+HOURS = (96, 192, 336, 720)
+HORIZONS = {
+    "etth1": HOURS,
+    "etth2": HOURS,
+    "ettm1": HOURS,
+    "ettm2": HOURS,
+    "weather": HOURS,
+    "exchange_rate": HOURS,
+    "national_illness": (24, 36, 48, 60),
+}
+MODELS = {
+    "informer": Informer(),
+    "transformer": Transformer(),
+    "patch_transformer": PatchTransformer(),
+    "inverted_transformer": InvertedTransformer(),
+    "decoder_transformer": DecoderTransformer(),
+    "masked_transformer": MaskedTransformer(),
+    "recurrent": Recurrent(),
+}
+# a gap is a gap: none of these data sets has one but weather, whose codes are gaps
+RIDGE = Forecaster(Linear(), horizon=1)
+
+
+def printed(**rows: tuple[float, ...]) -> dict[tuple[str, int], dict[str, float]]:
+    """Mean squared errors of data sets at their horizons, in order."""
+    return {
+        (dataset, horizon): {"scaled_mse": value}
+        for dataset, values in rows.items()
+        for horizon, value in zip(HORIZONS[dataset], values, strict=True)
+    }
+
+
+EXPERIMENT = Experiment(
+    "How far off are long forecasts, over every test window?",
+    datasets=tuple(HORIZONS),
+    horizons=HORIZONS,
+    forecasters={
+        "persistence": SeasonalNaive(horizon=1, season_length=1),
+        "seasonal_naive": SeasonalNaive(horizon=1),
+        "ridge": RIDGE,
+        "default": Forecaster(horizon=1),
+        **{name: Forecaster(model, horizon=1) for name, model in MODELS.items()},
+    },
+    split="canonical",
+)
+QUICK = Experiment(
+    EXPERIMENT.question,
+    datasets=("etth1",),
+    horizons=(24,),
+    forecasters={
+        "persistence": SeasonalNaive(horizon=1, season_length=1),
+        "seasonal_naive": SeasonalNaive(horizon=1),
+        "ridge": Forecaster(Linear(), horizon=1, context=96),
+        "informer": Forecaster(
+            Informer(d_model=16, d_ff=32), horizon=1, context=48, training=Training(epochs=1)
+        ),
+    },
+    split="canonical",
+    step=24,
+)
+
+if __name__ == "__main__":
+    from tsformer.cli import main
+
+    main(["run", __file__, *sys.argv[1:]])

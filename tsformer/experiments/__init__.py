@@ -1,0 +1,16 @@
+"""Experiments as values: a grid of cells, each run once, stored with where it came from."""
+
+from tsformer.experiments.experiment import Cell, Experiment, Published
+from tsformer.experiments.report import plot_scores, score_table, write_report
+from tsformer.experiments.running import run, stored
+
+__all__ = [
+    "Cell",
+    "Experiment",
+    "Published",
+    "plot_scores",
+    "run",
+    "score_table",
+    "stored",
+    "write_report",
+]

@@ -26,6 +26,7 @@ def test_windows_are_kept_on_request_and_paired():
         backtest(Drift(horizon=12), air, folds=2).by_window()
 
 
+@pytest.mark.filterwarnings("ignore:on the validation rows")
 def test_every_fit_is_told():
     frame = make_series("seasonal", 60)
     one = Forecaster(

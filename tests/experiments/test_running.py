@@ -111,6 +111,7 @@ def test_the_metrics_of_windows_are_kept_on_request(tmp_path):
     assert windows["mae"].mean() == pytest.approx(table["mae"].iloc[0], rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:on the validation rows")
 def test_seeds_differ_and_can_be_chosen(tmp_path):
     model = Recurrent(hidden=4, skip=False)
     training = Training(epochs=1)

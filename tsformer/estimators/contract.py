@@ -18,11 +18,11 @@ from tsformer.estimators.forecasts import (
     checked_levels,
     forecast_columns,
     refuse_nonfinite,
+    warn_of_outside,
     windows_of,
 )
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.mase import naive_scale, scaled_error
-from tsformer.estimators.outside import warn_of_outside
+from tsformer.estimators.naive import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, ResolvedSchema, Schema
 from tsformer.panels.index import row_within_series
@@ -86,7 +86,8 @@ class PanelForecaster(Learner, ABC):
         self.check()
         fitted = self._unfitted()
         fitted.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
-        panel = with_seasons(fitted._enter(data))
+        entered = fitted._entered(fitted._given(data), reset=True)
+        panel = with_seasons(read_panel(entered, self.schema, fitted.policy_))
         fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
         fitted._fit(panel)
         fitted.cutoff_ = panel.index.stamps.max()
@@ -260,7 +261,7 @@ class PanelForecaster(Learner, ABC):
         if (origins < 1 + self.gap_).any():
             raise SeriesTooShort("there is nothing to forecast from before the first row")
         beyond = int((origins + self.horizon_ - panel.index.lengths[series]).max())
-        room = _with_blank_rows(panel, beyond)
+        room = panel.extend(beyond) if beyond > 0 else panel
         # what a new series is scaled by: nothing after the first origin in it
         ends = np.full(panel.n_series, -1, dtype=np.int64)
         ends[series] = panel.index.lengths[series]
@@ -307,9 +308,9 @@ class PanelForecaster(Learner, ABC):
         """The series that can be forecast."""
         return panel
 
-    def _enter(self, data: Any) -> Panel:
-        """Check and read the data of a fit."""
-        return read_panel(self._entered(data, reset=True), self.schema, self.policy_)
+    def _given(self, data: Any) -> Any:
+        """All rows that a fit is given."""
+        return data
 
     def _steps(self, horizon: int | None) -> int:
         if horizon is None:
@@ -344,7 +345,3 @@ class PanelForecaster(Learner, ABC):
 
 _CHUNK = 512
 """Forecasts at a time: bounds the memory of a long backtest."""
-
-
-def _with_blank_rows(panel: Panel, rows: int) -> Panel:
-    return panel.extend(rows) if rows > 0 else panel

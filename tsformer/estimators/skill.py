@@ -7,8 +7,13 @@ from tsformer.cures import Cure, warn
 from tsformer.errors import NoSkill
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecasts import windows_of
-from tsformer.estimators.mase import naive_scale, scaled_error
-from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
+from tsformer.estimators.naive import (
+    naive_scale,
+    scaled_error,
+    seasonal_history,
+    seasonal_naive,
+    usable_season,
+)
 from tsformer.panels import Panel, Scales
 from tsformer.windows import WindowIndex
 

@@ -1,4 +1,4 @@
-"""One fit: a quiet Lightning run that leaves nothing behind."""
+"""One fit: a network from its seed, and a quiet Lightning run that leaves nothing behind."""
 
 import logging
 import shutil
@@ -16,17 +16,25 @@ from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgre
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
 from tsformer.errors import MissingDependency
-from tsformer.models import Network
+from tsformer.heads import Head
+from tsformer.models import Architecture, Network
 from tsformer.training.budget import Budget
 from tsformer.training.data import WindowDataModule
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
+from tsformer.windows import Sizes
 
-__all__ = ["train"]
+__all__ = ["build_network", "train"]
 
 
 log = logging.getLogger("tsformer")
+
+
+def build_network(model: Architecture, sizes: Sizes, head: Head, *, random_state: int) -> Network:
+    """A network whose initial weights depend on ``random_state`` alone."""
+    with seeded(random_state):
+        return model.build(sizes, head)
 
 
 def train(

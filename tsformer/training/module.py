@@ -46,8 +46,7 @@ class ForecastModule(pl.LightningModule):
     training
         Learning rate, schedule, patience and the like; ``Training()`` by default.
     scaling
-        How windows are normalised by their own context; see ``WindowScaling``, which takes lags,
-        too.
+        How windows are normalised by their own context; see ``WindowScaling``.
     random_state
         Seed of all noise in training.
 
@@ -75,7 +74,9 @@ class ForecastModule(pl.LightningModule):
         self.network = network
         self.head = head
         self.training_settings = training or Training()
-        self.scaling = scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
+        if not isinstance(scaling, WindowScaling):
+            scaling = WindowScaling(scaling, lagged=network.sizes.lagged)
+        self.scaling = scaling
         self.random_state = random_state
         self.best = BestWeights(patience=self.training_settings.patience)
         self.budget = Budget()
@@ -144,8 +145,8 @@ class ForecastModule(pl.LightningModule):
         validation = InTime(self._moved(self._shuffled(loader)), self.budget.a_pass)
         with seeded(self.random_state, -1, device=self.device), torch.no_grad():
             self.network.prepare(
-                _InLossUnits(train, self._in_loss_units),
-                _InLossUnits(validation, self._in_loss_units),
+                _Each(train, self._in_loss_units),
+                _Each(validation, self._in_loss_units),
                 self.scaling.normaliser,
             )
             if train.cut or validation.cut:
@@ -167,8 +168,10 @@ class ForecastModule(pl.LightningModule):
         self.network.sizes.check(batch)
         return self.scaling.in_loss_units(batch)
 
-    def _moved(self, batches: Iterable[Batch]) -> "_Moved":
-        return _Moved(batches, self.device)
+    def _moved(self, batches: Iterable[Batch]) -> "_Each":
+        """The batches on the device of the weights."""
+        device = self.device
+        return _Each(batches, lambda batch: Batch(*(field.to(device) for field in batch)))
 
     def _shuffled(self, loader: Any) -> Any:
         """The same windows so that the first ones, should time end, stand for all."""
@@ -328,22 +331,12 @@ class ForecastModule(pl.LightningModule):
         return mean
 
 
-class _InLossUnits:
-    """Batches in the units of the loss; may be iterated more than once."""
+class _Each:
+    """Batches of which each is changed; may be iterated more than once."""
 
-    def __init__(self, batches: Iterable[Batch], convert: Callable[[Batch], Batch]) -> None:
-        self.batches, self.convert = batches, convert
-
-    def __iter__(self) -> Iterator[Batch]:
-        return map(self.convert, self.batches)
-
-
-class _Moved:
-    """Batches on a device; may be iterated more than once."""
-
-    def __init__(self, batches: Iterable[Batch], device: torch.device) -> None:
-        self.batches, self.device = batches, device
+    def __init__(self, batches: Iterable[Batch], change: Callable[[Batch], Batch]) -> None:
+        self.batches, self.change = batches, change
 
     def __iter__(self) -> Iterator[Batch]:
         for batch in self.batches:
-            yield Batch(*(field.to(self.device) for field in batch))
+            yield self.change(batch)

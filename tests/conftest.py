@@ -27,6 +27,12 @@ pytest.register_assert_rewrite(
 )
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One process where a few files are named, or where tests start processes of their own."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    return None if whole and config.option.markexpr == "not slow" else 0
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("shared_data") and not os.environ.get("TSFORMER_DATA"):
         pytest.skip("TSFORMER_DATA is not set")

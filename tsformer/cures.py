@@ -10,7 +10,18 @@ from typing import Any
 __all__ = ["Cure", "as_options", "warn"]
 
 _VALUES = {"schema": "Schema", "policy": "Policy", "training": "Training", "head": "Quantiles"}
-_OF_COLUMNS = ("time", "series", "target", "known", "past", "static", "weight", "freq", "season")
+_OF_COLUMNS = (
+    "time",
+    "series",
+    "target",
+    "known",
+    "past",
+    "static",
+    "weight",
+    "freq",
+    "season",
+    "holidays",
+)
 _OPTIONS = {
     **{f"schema__{name}": f"--{name}" for name in _OF_COLUMNS},
     **{f"policy__{name}": f"--{name}" for name in ("missing", "gaps", "short")},

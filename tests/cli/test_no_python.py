@@ -29,7 +29,6 @@ NOT_MET = {
     "training/fit.py": "shows what was set by --set",
     "reading/tables.py": "arrays and other tables are given in Python alone",
     "reading/late.py": "shows what was set by --set",
-    "time/holidays.py": "shows what was set by --set",
     "estimators/forecaster.py": "weights to start from are given in Python alone",
     "heads/quantiles.py": "shows what was set by --set",
     "panels/schema.py": "--season is checked before",

@@ -363,6 +363,18 @@ def test_what_a_schema_or_policy_holds_survives(tmp_path):
     pd.testing.assert_frame_equal(again.predict(frame[:80]), forecaster.predict(frame[:80]))
 
 
+@pytest.mark.parametrize("holidays", ["DE", ["US-CA", "2024-02-05"]])
+def test_whose_days_off_they_are_survives(holidays, tmp_path):
+    days = pd.date_range("2023-12-01", periods=90)
+    frame = pd.DataFrame({"y": np.arange(90.0) % 5}, index=days)
+    schema = Schema(holidays=holidays)
+    forecaster = Forecaster(Linear(), horizon=3, context=10, schema=schema).fit(frame)
+    again = load(forecaster.save(tmp_path / "model.safetensors"))
+    assert again.schema.holidays == holidays
+    assert again.schema_.holidays == forecaster.schema_.holidays != ()
+    pd.testing.assert_frame_equal(again.predict(), forecaster.predict())
+
+
 def test_a_missing_folder_is_named(frame, tmp_path):
     forecaster = SeasonalNaive(horizon=3).fit(frame)
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*no_dir"):

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from tsformer.panels import Policy, Schema
+from tsformer.preflight import describe
 from tsformer.preflight.roles import role_facts, unused_columns, usable_covariate
 from tsformer.reading import read_panel
 
@@ -31,6 +32,21 @@ def test_every_column_has_its_place():
     facts = role_facts(read_panel(FRAME.assign(colour="red"), weighted))
     assert facts["weight"] == "'promo'" and facts["static"] == "'colour'"
     assert facts["not used"] == "'sent'"
+
+
+@pytest.mark.parametrize(
+    ("holidays", "said"),
+    [
+        ("US-CA", "US-CA, 4 days off in the data, the next one on 2024-03-31"),
+        (["US", "FR"], "US, FR, 3 days off in the data, the next one on 2024-04-01"),
+        (["2024-01-06"], "1 days off in the data, none after them"),
+    ],
+)
+def test_whose_days_off_and_the_next_one(holidays, said):
+    schema = Schema(time="ds", target="y", holidays=holidays)
+    assert role_facts(read_panel(FRAME, schema), schema)["holidays"] == said
+    report = str(describe(FRAME, schema=schema, horizon=3))
+    assert f"holidays       {said}" in report
 
 
 @pytest.mark.parametrize(

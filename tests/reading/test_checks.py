@@ -134,7 +134,7 @@ def test_whole_numbers_that_float64_rounds():
         (pd.DataFrame(), EmptyFrame, "0 rows"),
         (pd.DataFrame({"y": []}), EmptyFrame, "0 rows"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), DuplicateColumn, "'a' is there 2 times"),
-        (pd.DataFrame([[1, 2]]), WrongType, r"astype\(str\)"),
+        (pd.DataFrame([[1, 2]], columns=["a", True]), WrongType, r"astype\(str\)"),
         (pd.DataFrame({("a", "b"): [1]}), WrongType, "several levels"),
         (
             pd.DataFrame({"y": [1]}, index=pd.MultiIndex.from_tuples([(1, 2, 3)])),

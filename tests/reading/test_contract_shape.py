@@ -1,5 +1,7 @@
 """Rows 1 to 18: shape and columns."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars
@@ -26,8 +28,10 @@ from contract_rows import (
     wave,
 )  # fmt: skip
 from scipy import sparse
+from sklearn.model_selection import cross_val_score
 
-from tsformer import Policy, Schema
+import tsformer
+from tsformer import Policy, RollingOrigin, Schema, SeasonalNaive, backtest
 from tsformer.errors import (
     DuplicateColumn,
     EmptyFrame,
@@ -107,10 +111,43 @@ def test_08_columns_in_another_order() -> None:
     assert known.predict(future=both).equals(known.predict(future=both[both.columns[::-1]]))
 
 
-def test_09_names_that_are_not_text() -> None:
-    odd = panel().set_axis(["shop", "when", "y", "temp", 5, 6], axis=1)
-    for call in (fit(odd), predict(history=odd)):
-        refused(call, "must be text, 5 is int .2 such", "frame.columns.astype", kind=WrongType)
+def test_09_names_that_are_numbers() -> None:
+    names = {"shop": 0, "when": 1, "y": 2022, "temp": 3, "price": 4.5, "size": np.int64(6)}
+    roles = Schema(series=0, target=2022, past=3, known=[4.5], static=(6,), late={3: 1})
+    ahead = future().rename(columns=names)
+    fresh = forecaster(schema=roles).fit(panel().rename(columns=names))
+    blank = fresh.make_future_frame()
+    assert blank.columns.tolist() == [0, 1, 4.5]
+    made = fresh.predict(future=blank.fillna({4.5: ahead[4.5]}), quantiles=[0.1])
+    assert made.columns.tolist() == [0, 1, 2022, "2022_q0.1"]
+    right(made.rename(columns={2022: "y"}))
+    again = fresh.predict(panel().rename(columns=names), future=ahead)
+    assert again[2022].tolist() == made[2022].tolist()
+
+
+def test_09_names_that_are_numbers_are_kept_in_a_file(tmp_path: Path) -> None:
+    frame = pd.DataFrame({2022: wave(LENGTH), 0.5: wave(LENGTH)}, index=panel()["when"][:LENGTH])
+    fresh = plain(schema=Schema(target=[2022, 0.5])).fit(frame)
+    read = tsformer.load(fresh.save(tmp_path / "numbers.safetensors"))
+    assert read.predict().columns.tolist() == [2022, 0.5]
+    assert read.predict().equals(fresh.predict())
+
+
+def test_09_names_that_are_numbers_in_a_backtest_and_a_search() -> None:
+    frame = pd.DataFrame({7: wave(LENGTH), 1: panel()["when"][:LENGTH]})
+    naive = SeasonalNaive(horizon=HORIZON, schema=Schema(target=7, time=1))
+    result = backtest(naive, frame, folds=2)
+    assert result.scores["mae"].max() == 0 and set(result.forecasts["target"]) == {"7"}
+    folds = RollingOrigin(folds=2, horizon=HORIZON, time=1)
+    assert cross_val_score(naive, frame, cv=folds).tolist() == [0, 0]
+
+
+def test_09_names_that_are_neither_text_nor_numbers() -> None:
+    for name in (True, pd.Timestamp("2024-01-01"), np.nan):
+        odd = panel().set_axis(["shop", "when", "y", "temp", "price", name], axis=1)
+        said = f"must be text or numbers, .* is {type(name).__name__} .1 such"
+        for call in (fit(odd), predict(history=odd)):
+            refused(call, said, "frame.columns.astype", kind=WrongType)
 
 
 def test_10_columns_of_several_levels() -> None:

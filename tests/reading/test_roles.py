@@ -141,6 +141,8 @@ def test_booleans_are_no_targets():
 def test_roles_are_names(role):
     frame = pd.DataFrame({"when": days(), "a": 1.0})
     with pytest.raises(ParameterError, match="names of columns"):
+        schema_of(frame, Schema(**{role: True}))
+    with pytest.raises(MissingColumn, match="no column '3'"):
         schema_of(frame, Schema(**{role: 3}))
 
 

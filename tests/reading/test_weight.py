@@ -85,4 +85,6 @@ def test_other_wrong_weights():
     with pytest.raises(ParameterError, match="two roles to 'w'"):
         read_panel(frame(), Schema(target="w", weight="w"))
     with pytest.raises(ParameterError, match="weight"):
+        read_panel(frame(), Schema(weight=True))
+    with pytest.raises(MissingColumn, match="'3'"):
         read_panel(frame(), Schema(weight=3))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from case_lightning import TINY, weekly
-from doors import forecast_file, heard, not_yet, run, table, written
+from doors import forecast_file, heard, run, table, written
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 from tsformer import Forecaster, Policy, Schema, SeasonalNaive, Training, backtest
@@ -73,7 +73,6 @@ def test_7_days_off_are_used_by_every_model_or_refused_by_name(model: Any) -> No
         assert type(model).__name__ in answer.said and "holidays" in answer.said
 
 
-@not_yet
 def test_7_days_off_of_a_country_by_name(folder: Any) -> None:
     pytest.importorskip("holidays")
     answer = forecast_file(sales(), 7, *PLAIN, "--holidays", "DE")
@@ -138,7 +137,6 @@ def test_7_a_longer_horizon_than_that_of_fit_is_told_in_options(folder: Any) -> 
     assert answer.code == 2 and "--horizon 5" in answer.said and "horizon=5." not in answer.said
 
 
-@not_yet
 @pytest.mark.parametrize("cv", [None, 3, TimeSeriesSplit(3)], ids=str)
 def test_7_the_folds_of_scikit_learn_are_refused_by_one_error(cv: Any) -> None:
     forecaster = Forecaster(Linear(), horizon=3, context=14)

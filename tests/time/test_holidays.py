@@ -74,6 +74,25 @@ def test_a_calendar_is_written_out_past_the_data():
     assert [*off.strftime("%F")] == [*expected.strftime("%F")]
 
 
+def test_countries_are_written_out_past_the_data_as_far_as_it_spans():
+    found = read_holidays("US", pd.DatetimeIndex(["2000-05-01", "2020-05-01"]))
+    assert (found[0], found[-1]) == ("2000-01-01", "2040-12-25")
+    stamps = pd.date_range("2023-12-20", periods=30)
+    panel = read_panel(framed(stamps), Schema(holidays="DE"))
+    off = panel.index.stamps[panel.calendar[:, -1] == 1]
+    assert [*off.strftime("%F")] == ["2023-12-25", "2023-12-26", "2024-01-01"]
+    ahead = extended(panel, 366).calendar[30:, -1]
+    assert ahead.sum() == 8 + 1  # Good Friday to Christmas, and New Year
+    assert panel.schema.holidays[-1] == "2034-12-26"
+
+
+def test_several_countries_and_dates_together():
+    days = pd.date_range("2024-12-20", periods=4)
+    both = read_holidays(["FR", "2024-12-24", " US-CA "], days)
+    assert {"2024-07-14", "2024-07-04", "2024-12-24"} <= set(both)
+    assert both == tuple(sorted(set(both)))
+
+
 def test_a_calendar_of_ones_own():
     class Fair(AbstractHolidayCalendar):
         rules = [Holiday("fair", month=5, day=1)]  # noqa: RUF012
@@ -147,10 +166,11 @@ def test_far_years(year):
 )
 def test_no_holidays(given, found):
     stamps = pd.date_range("2024-12-20", periods=4)
-    with pytest.raises(ParameterError, match=rf"Schema\(holidays=.*{found}"):
+    with pytest.raises(ParameterError, match=rf"^holidays.*{found}"):
         read_panel(framed(stamps), Schema(holidays=given))
 
 
 def test_whole_numbers_have_no_holidays():
-    with pytest.raises(ParameterError, match="needs dates"):
-        read_panel(np.arange(5.0), Schema(holidays=CHRISTMAS))
+    for given in (CHRISTMAS, "DE"):
+        with pytest.raises(ParameterError, match="need dates"):
+            read_panel(np.arange(5.0), Schema(holidays=given))

@@ -180,10 +180,15 @@ def _named(given: list[str] | None, columns: Iterable[str]) -> tuple[str, ...]:
     )
 
 
+def _listed(given: list[str]) -> tuple[str, ...]:
+    """Words as given, repeated or separated by commas."""
+    return tuple(one.strip() for text in given for one in text.split(",") if one.strip())
+
+
 def _rows(given: list[str]) -> tuple[int, ...]:
     """Lengths of seasons, repeated or separated by commas."""
-    words = [one.strip() for text in given for one in text.split(",")]
-    if not all(one.isdigit() and int(one) > 0 for one in words):
+    words = _listed(given)
+    if not words or not all(one.isdigit() and int(one) > 0 for one in words):
         raise ParameterError(
             f"--season {','.join(given)}: give rows of a season as a whole number of at least 1, or"
             " several, such as 48,336"
@@ -285,4 +290,6 @@ def _schema(base: "Schema", frame: "pd.DataFrame", time: str | None, roles: Role
         given["freq"] = int(roles.freq) if roles.freq.isdigit() else roles.freq
     if roles.season is not None:
         given["season"] = _rows(roles.season)
+    if roles.holidays is not None:
+        given["holidays"] = _listed(roles.holidays)
     return type(base)(**{**base.get_params(), **given})

@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tsformer.cli.files import Data
+    from tsformer.panels import Panel
 
 __all__ = ["fit", "forecast", "predict"]
 
 _TABLE, _PICTURE = Path("forecast.csv"), Path("forecast.png")
 _SECONDS = 120.0
+_MOST_NAMES = 6
 
 Future = Annotated[
     str | None,
@@ -75,6 +77,7 @@ def forecast(
     forecaster = build_forecaster(data, horizon, model, training__max_time=_SECONDS)
     check_levels(forecaster, levels)
     panel = look_over(data)
+    _note_unused(forecaster, panel)
     ahead = None if future is None else read_table(future, form)
     extended(panel.extend(forecaster.gap), horizon, ahead)  # refused before any training
     forecaster.fit(data.frame)
@@ -114,6 +117,7 @@ def fit(
     data = read_data(file, form, roles)
     forecaster = build_forecaster(data, horizon, model)
     panel = look_over(data)
+    _note_unused(forecaster, panel)
     forecaster.fit(data.frame)
     save_forecaster(forecaster, save, overwrite=force)
     print_facts({**describe_data(data, panel), **describe_fit(forecaster, panel)})
@@ -176,6 +180,15 @@ def predict(
     if plot is not None:
         shown = draw_forecast(made, history, forecaster, plot)
         print(f"picture written to {plot}{shown}", file=sys.stderr)  # stdout may be the table
+
+
+def _note_unused(forecaster: Any, panel: "Panel") -> None:
+    """Say what a model without training does not look at."""
+    unused = [repr(name) for name in panel.schema.covariates]
+    unused += ["holidays"] if panel.schema.holidays else []
+    if unused and not hasattr(forecaster, "model"):
+        shown = ", ".join(unused[:_MOST_NAMES]) + (" ..." if len(unused) > _MOST_NAMES else "")
+        note(f"{type(forecaster).__name__} looks at the target alone; not used: {shown}")
 
 
 def _note_negative(made: "pd.DataFrame", data: "Data", forecaster: Any) -> None:

@@ -99,6 +99,13 @@ class Roles:
             metavar="ROWS",
         ),
     ] = None
+    holidays: Annotated[
+        Words,
+        _role(
+            "Days off: a country or a part of one, such as DE or US-CA, or dates; may be repeated.",
+            metavar="DAYS",
+        ),
+    ] = None
     weight: Annotated[str | None, _role("Column with how much each row counts in training.")] = None
     missing: Annotated[
         Literal["error", "mask", "interpolate"] | None,

@@ -76,7 +76,7 @@ def describe_data(data: "Data", panel: "Panel") -> dict[str, str]:
     if schema.series is not None and panel.index.named:
         facts["data"] += f", {panel.n_series:,} series by {schema.series!r}"
     facts["time"] = f"{time_fact(panel)}, ends at {_stamp(panel.index.stamps.max())}"
-    facts |= role_facts(panel)
+    facts |= role_facts(panel, data.schema)
     covariate = usable_covariate(frame, panel, data.schema)
     if covariate is not None:
         past, known = (as_options({f"schema__{role}": covariate}) for role in ("past", "known"))

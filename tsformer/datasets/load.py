@@ -62,10 +62,11 @@ class Dataset:
     def __repr__(self) -> str:
         schema = self.schema
         freq = "rows as time" if schema.time is None else f"freq {schema.freq!r}"
-        targets = schema.target
-        shown = (
-            f"target {targets!r}" if isinstance(targets, str) else f"{len(targets or ())} targets"
-        )
+        targets = schema.target or ()
+        if isinstance(targets, (tuple, list)):
+            shown = f"{len(targets)} targets"
+        else:
+            shown = f"target {targets!r}"
         return f"Dataset({self.name!r}, {len(self.frame):,} rows, {shown}, {freq})"
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tsformer.arrays import Floats, Ints
 from tsformer.cures import Cure
 from tsformer.errors import ParameterError, SeriesTooShort, WrongType
+from tsformer.estimators.folds import refuse_folds
 from tsformer.estimators.forecasts import (
     Forecasts,
     checked_levels,
@@ -286,7 +287,8 @@ class PanelForecaster(Learner, ABC):
         """
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values are fine where the policy masks them."""
+        """Missing values are fine where the policy masks them; folds without a past are not."""
+        refuse_folds(self)
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.policy is not None and self.policy.keeps_missing
         return tags

@@ -2,7 +2,7 @@
 
 import copy
 import logging
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,21 +16,21 @@ from tsformer.estimators.naive import usable_season
 from tsformer.estimators.parameters import (
     COLUMN_SCALES,
     WINDOW_KINDS,
-    ForecasterScaling,
     checked_lags,
     default_context,
     default_model,
     listed_transforms,
 )
 from tsformer.estimators.persistence import savable
+from tsformer.estimators.preprocessing import Preprocessing
 from tsformer.estimators.pretrainer import PretrainedWeights
 from tsformer.estimators.short import long_enough, padded, without_short
-from tsformer.estimators.skill import skill, warn_without_skill
+from tsformer.estimators.skill import ValidationSkill, warn_without_skill
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.panels import Panel, Policy, Schema, Transform
 from tsformer.panels.chain import apply_all, fit_all
-from tsformer.params import KW_ONLY, param, params
+from tsformer.params import KW_ONLY, group, param, params
 from tsformer.reading import read_panel
 from tsformer.training import Training
 from tsformer.training.budget import Budget
@@ -51,6 +51,9 @@ class Forecaster(PanelForecaster):
 
     Missing values are refused, masked or interpolated: see ``policy``. Unscaled frames are fine:
     every series and column is scaled by its training rows, every window by its own context.
+
+    ``scaling``, ``transforms`` and ``nonnegative`` stand in a group and may be given by their own
+    names: ``Forecaster(horizon=3, scaling="last")``.
 
     Attributes
     ----------
@@ -124,21 +127,7 @@ class Forecaster(PanelForecaster):
     policy: Policy | None = param(
         "What to do with missing values; None refuses them.", default=None, part=Policy
     )
-    scaling: ForecasterScaling = param(
-        "By training rows: 'series' (mean and deviation of each), 'global' (of all), 'robust'"
-        " (median and quartiles of each), 'none'. 'window' standardises each window of the scaled"
-        " series by its own context, 'last' measures it from its last value, 'asinh' standardises"
-        " the asinh of its distance from the median in median deviations: for spikes, negatives and"
-        " a level that drifts. Losses are then of asinh values.",
-        default="window",
-        choices=get_args(ForecasterScaling),
-    )
-    transforms: Transform | tuple[Transform, ...] | list[Transform] | None = param(
-        "What happens to the targets before scaling and is undone after it: Asinh(), Log1p(),"
-        " BoxCox(), Shift(lag), Clip(low, high), or several in order.",
-        default=None,
-    )
-    nonnegative: bool = param("Forecasts below 0 become 0.", default=False)
+    preprocessing: Preprocessing | None = group(Preprocessing, default=None)
     start: PretrainedWeights | None = param(
         "Weights to start from, such as MaskedPretrainer.weights_, instead of random ones; model "
         "None is then the model they come from. A saved file does not hold them.",
@@ -192,12 +181,13 @@ class Forecaster(PanelForecaster):
         self._known_range = observed_range(panel.known.values)
         data = self._windows(panel, rows)
         first = budget.before_refit() if settings.refit_all else budget
-        module = self._train(data, settings, first)
+        skill = ValidationSkill(self, panel, data.scales.target, data.ends)
+        module = self._train(data, settings, first, judge=skill)
         self.history_ = module.history_frame()
         self.best_epoch_: int | None = module.best.epoch
         if self.best_epoch_ is None:
             log.info("no validation windows: no early stopping, the last weights are kept")
-        self.skill_ = skill(self, panel, data.validation.index, data.ends)
+        self.skill_ = skill.of(self.best_epoch_, data.validation.index)
         if settings.refit_all and self.best_epoch_ is not None:
             self._refit(panel, transforms, budget)
         self.cut_short_ = budget.said()
@@ -235,6 +225,7 @@ class Forecaster(PanelForecaster):
         settings: Training,
         budget: Budget,
         *,
+        judge: ValidationSkill | None = None,
         like: Network | None = None,
     ) -> "ForecastModule":
         from tsformer.training import ForecastModule, build_network, train
@@ -248,6 +239,8 @@ class Forecaster(PanelForecaster):
         self.scaling_ = self.scaling
         scaling = WINDOW_KINDS[self.scaling]
         module = ForecastModule(network, self.head_, settings, scaling=scaling, random_state=seed)
+        if settings.precision in ("32-true", "32"):  # a forecast is made in float32
+            module.judge = judge
         train(module, data, settings, budget)
         self.network_: Network = network.eval()
         self.scales_: PanelScales = data.scales

@@ -28,10 +28,10 @@ from tsformer.panels import Panel, Policy, ResolvedSchema, Scales, Schema
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout
-from tsformer.params import Params
+from tsformer.params import Params, groups_of
 from tsformer.time.freq import as_freq, name_of
 from tsformer.training import Training
-from tsformer.training.groups import Device, Optimizer, Reports, Windows
+from tsformer.training.groups import Reports
 from tsformer.windows import PanelScales, sizes_of
 
 __all__ = ["load", "savable", "save_forecaster"]
@@ -53,10 +53,11 @@ def _values() -> dict[str, type[Any]]:
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
         *_parts(panels, panels.Transform),
-        *(Policy, Schema, ResolvedSchema, Training, Optimizer, Windows, Device, Reports),
+        *(Policy, Schema, ResolvedSchema, Training),
         *(Layout, Columns, Panel, PanelIndex, PanelScales, Scales),
     )
-    return {kind.__name__: kind for kind in parts}
+    groups = (inner for kind in (*parts, *_FORECASTERS.values()) for inner in groups_of(kind))
+    return {kind.__name__: kind for kind in (*parts, *groups)}
 
 
 _UNSAVED = {"callbacks": (), "logger": None}
@@ -96,8 +97,8 @@ def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = F
     fitted = {name: value for name, value in vars(forecaster).items() if name not in given}
     if "start" in given:  # where a fit began is of no use to what came of it
         given["start"] = None
-    if isinstance(given["schema"], Schema):  # a calendar of holidays is code; its days are data
-        days = fitted["schema_"].holidays
+    if isinstance(given["schema"], Schema) and not _is_text(given["schema"].holidays):
+        days = fitted["schema_"].holidays  # a calendar of holidays is code; its days are data
         given["schema"] = Schema(**{**given["schema"].get_params(), "holidays": days})
     try:
         document = {
@@ -144,6 +145,12 @@ def load(path: str | Path) -> Any:
     except Exception as problem:  # a strange file may break anything
         raise ModelFileError(f"{path} is not a whole tsformer file: {problem}") from problem
     return forecaster
+
+
+def _is_text(holidays: Any) -> bool:
+    """Whether days off are given as names of countries and dates in words."""
+    listed = [holidays] if isinstance(holidays, str) else holidays
+    return isinstance(listed, (list, tuple)) and all(isinstance(one, str) for one in listed)
 
 
 @dataclasses.dataclass(frozen=True)

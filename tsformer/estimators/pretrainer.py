@@ -16,7 +16,7 @@ from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, MaskedTransformer, WindowScaling
 from tsformer.models.masked import MaskedNetwork, Rebuilding
 from tsformer.panels import Panel, Policy, Schema
-from tsformer.params import KW_ONLY, param, params
+from tsformer.params import KW_ONLY, param, params, settings_of
 from tsformer.reading import read_panel
 from tsformer.training import Training
 from tsformer.training.budget import Budget
@@ -113,7 +113,7 @@ class PretrainedWeights:
                 f"start holds the weights of a {own}, which fit no {other}: leave out model, or "
                 f"give a {own}"
             )
-        mine, theirs = (one.get_params(deep=False) for one in (self.model, model))
+        mine, theirs = settings_of(self.model), settings_of(model)
         different = [n for n in mine if n not in _FREE and mine[n] != theirs[n]]
         if different:
             shown = ", ".join(f"{name}={mine[name]!r} not {theirs[name]!r}" for name in different)

@@ -1,7 +1,7 @@
 """How the caller's frame was laid out, so that answers come back in the same form."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pandas as pd
@@ -38,6 +38,8 @@ class Layout:
         Type of the caller's series column, where it differs from the one ``Panel.ids`` has.
     columns
         The caller's other columns in order, those without a role included.
+    numbered
+        Columns that the caller names by a number: the name in this library to that number.
     """
 
     array: bool = False
@@ -51,6 +53,7 @@ class Layout:
     period: str | None = None
     id_dtype: Any = None
     columns: tuple[str, ...] = ()
+    numbered: Mapping[str, float] = field(default_factory=dict)
 
     def build(
         self,
@@ -71,6 +74,14 @@ class Layout:
         ids, counts
             The series and how many rows each has.
         """
+        made = self._laid_out(columns, stamps=stamps, ids=ids, counts=counts)
+        if self.numbered:
+            made.columns = pd.Index([self.numbered.get(name, name) for name in made.columns])
+        return made
+
+    def _laid_out(
+        self, columns: dict[str, Any], *, stamps: pd.Index, ids: pd.Index, counts: Ints
+    ) -> pd.DataFrame:
         time = self._time(stamps)
         if self.series_in == "nowhere":
             return self._placed({}, columns, time)

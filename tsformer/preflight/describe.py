@@ -130,7 +130,7 @@ def describe(
         return Description({}, tuple(found), _series(None))
     found += findings(panel) + named_rows(data, panel)
     steps = horizon or max(1, min(main_season(panel), int(panel.index.lengths.min()) // 10))
-    facts = _facts(panel)
+    facts = _facts(panel, schema)
     try:
         facts |= _cost(panel, steps, context, model, found)
     except FrameError as error:
@@ -139,7 +139,7 @@ def describe(
     return Description(facts, tuple(ranked), _series(panel))
 
 
-def _facts(panel: Panel) -> dict[str, str]:
+def _facts(panel: Panel, said: Schema | None) -> dict[str, str]:
     lengths = panel.index.lengths
     each = "" if panel.n_series == 1 else f", {_span(lengths.min(), lengths.max())} each"
     facts = {
@@ -152,7 +152,7 @@ def _facts(panel: Panel) -> dict[str, str]:
     if isinstance(stamps, pd.DatetimeIndex) and stamps.tz is not None:
         facts["zone"] = str(stamps.tz)
     facts["time"] = time_fact(panel)
-    return facts | role_facts(panel)
+    return facts | role_facts(panel, said)
 
 
 def _cost(

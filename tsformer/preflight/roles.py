@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from tsformer.errors import TsformerError
@@ -15,14 +16,19 @@ __all__ = ["role_facts", "time_fact", "unused_columns", "usable_covariate"]
 _MOST = 8
 
 
-def role_facts(panel: Panel) -> dict[str, str]:
-    """Name of a role to the columns that play it, the season and the columns without a role."""
+def role_facts(panel: Panel, said: Schema | None = None) -> dict[str, str]:
+    """Name of a role to the columns that play it, the season and the columns without a role.
+
+    ``said`` is what the panel was read by.
+    """
     schema = panel.schema
     facts = {"season": _season(panel)}
     for role in ("target", "known", "past", "static"):
         names = getattr(schema, role)
         if names:
             facts[role] = _listed(names)
+    if schema.holidays:
+        facts["holidays"] = _holidays(panel, None if said is None else said.holidays)
     if schema.weight is not None:
         facts["weight"] = repr(schema.weight)
     unused = unused_columns(panel)
@@ -68,6 +74,20 @@ def usable_covariate(data: Any, panel: Panel, schema: Schema | None = None) -> s
             continue
         return name
     return None
+
+
+def _holidays(panel: Panel, said: Any) -> str:
+    """Whose days off, how many of them are in the data, and when the next one is."""
+    given = [said] if isinstance(said, str) else said if isinstance(said, (list, tuple)) else ()
+    whose = [one for one in given if isinstance(one, str) and one[:1].isalpha()]
+    days = np.array(panel.schema.holidays, "datetime64[D]")
+    wall = pd.DatetimeIndex(panel.index.stamps).tz_localize(None)
+    stamps = wall.to_numpy().astype("datetime64[D]")
+    first, last = stamps.min(), stamps.max()
+    ahead = days[days > last]
+    counted = f"{int(((days >= first) & (days <= last)).sum()):,} days off in the data"
+    following = f"the next one on {ahead[0]}" if len(ahead) else "none after them"
+    return ", ".join([*whose, counted, following])
 
 
 def _season(panel: Panel) -> str:

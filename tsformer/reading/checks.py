@@ -40,7 +40,7 @@ _EXACT = 2**53
 
 
 def check_columns(frame: pd.DataFrame) -> None:
-    """Refuse empty frames, hierarchical, non-text or repeated column names."""
+    """Refuse empty frames, and hierarchical, odd or repeated names of columns."""
     if isinstance(frame.columns, pd.MultiIndex):
         raise WrongType(
             "the columns have several levels.",
@@ -52,8 +52,8 @@ def check_columns(frame: pd.DataFrame) -> None:
     odd = [name for name in frame.columns if not isinstance(name, str)]
     if odd:
         raise WrongType(
-            f"column names must be text, {odd[0]!r} is {type(odd[0]).__name__} ({len(odd)} such"
-            " columns).",
+            f"column names must be text or numbers, {odd[0]!r} is {type(odd[0]).__name__}"
+            f" ({len(odd)} such columns).",
             Cure("Rename them", code="frame.columns = frame.columns.astype(str)"),
         )
     twice = frame.columns[frame.columns.duplicated()]

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout, refuse_output_names
+from tsformer.panels.names import as_text
 from tsformer.panels.panel import Panel
 from tsformer.panels.policy import Policy
-from tsformer.panels.schema import ResolvedSchema, Schema
+from tsformer.panels.schema import Name, ResolvedSchema, Schema
 from tsformer.reading.checks import check_columns, check_stamps
 from tsformer.reading.grid import Grid, find_freq, full_grid
 from tsformer.reading.late import late_columns
@@ -21,7 +23,7 @@ from tsformer.reading.repeats import hint
 from tsformer.reading.roles import find_stamps, resolve, resolve_like
 from tsformer.reading.rows import sorted_rows
 from tsformer.reading.spots import Roles
-from tsformer.reading.tables import as_frame
+from tsformer.reading.tables import as_frame, numbered_columns
 from tsformer.reading.time_columns import say_time
 from tsformer.reading.values import read_values
 from tsformer.time.freq import Freq, as_freq, name_of
@@ -71,6 +73,7 @@ def read_panel(
     policy.check()
     frame, array = as_frame(data)
     check_columns(frame)
+    schema = None if schema is None else schema.by_text()
     if array and like is None and len(frame) < 2:
         raise SeriesTooShort("the array has 1 sample; a series needs more rows than that")
     roles = _roles(frame, schema, like, array=array)
@@ -88,7 +91,7 @@ def read_panel(
         rows.ids, grid.starts, grid.stamps, freq, irregular=irregular, named=rows.named
     )
     target, past = grid.full(values.target), grid.full(values.past)
-    layout = _layout(frame, roles, array=array)
+    layout = _layout(frame, roles, array=array, numbered=numbered_columns(data))
     if like is not None:
         resolved = like.schema
     else:
@@ -156,12 +159,12 @@ def _roles(frame: pd.DataFrame, schema: Schema | None, like: Panel | None, *, ar
     return roles
 
 
-def stamps_of(data: Any, time: str | None = None) -> pd.Index:
+def stamps_of(data: Any, time: Name | None = None) -> pd.Index:
     """Stamps of the rows, in the caller's order; row numbers for arrays."""
     frame, array = as_frame(data)
     if array:
         return pd.RangeIndex(len(frame))
-    return find_stamps(frame, time)
+    return find_stamps(frame, as_text(time))
 
 
 def _period_start(period: str) -> str:
@@ -208,7 +211,9 @@ def _as_period(freq: Any) -> pd.PeriodDtype | None:
             return None
 
 
-def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
+def _layout(
+    frame: pd.DataFrame, roles: Roles, *, array: bool, numbered: Mapping[str, float]
+) -> Layout:
     used = {*roles.time.columns, None if roles.series is None else roles.series.column}
     id_dtype = None
     if roles.series is not None:
@@ -228,6 +233,7 @@ def _layout(frame: pd.DataFrame, roles: Roles, *, array: bool) -> Layout:
         period=roles.period,
         id_dtype=id_dtype,
         columns=tuple(name for name in frame.columns if name not in used),
+        numbered=numbered,
     )
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tsformer.arrays import Ints
 from tsformer.errors import ParameterError, SeriesTooShort
+from tsformer.panels.schema import Name
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading.reader import stamps_of
 
@@ -36,7 +37,7 @@ class RollingOrigin(Params):
     horizon: int = param("Stamps to forecast after each origin.", low=1)
     step: int | None = param("Stamps between two origins; None: the horizon.", default=None, low=1)
     gap: int = param("Stamps left out between the training rows and the origin.", default=0, low=0)
-    time: str | None = param("Column with the stamps; None: found as Schema would.", default=None)
+    time: Name | None = param("Column with the stamps; None: found as Schema would.", default=None)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
         """Yield positions of training rows and of test rows, history included.

@@ -8,16 +8,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tsformer.errors import WrongType
+from tsformer.cures import Cure
+from tsformer.errors import DuplicateColumn, WrongType
+from tsformer.panels.names import as_text, is_number
 
-__all__ = ["as_frame", "as_pandas", "refuse_unknown"]
+__all__ = ["as_frame", "as_pandas", "numbered_columns", "refuse_unknown"]
 
 _LOG = logging.getLogger("tsformer")
 _CATEGORIES = ("Categorical", "Enum")
 
 
 def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
-    """Take what the caller has as a frame; and whether it was an array."""
+    """Take what the caller has as a frame, its columns named by text; and whether it was an array.
+
+    Examples
+    --------
+    >>> as_frame(pd.DataFrame({0: [1.0], "size": [2.0]}))[0].columns.tolist()
+    ['0', 'size']
+    """
     data = as_pandas(data)
     if isinstance(data, pd.DataFrame):
         if data.index.nlevels > 2:
@@ -25,9 +33,9 @@ def as_frame(data: Any) -> tuple[pd.DataFrame, bool]:
                 f"the index has {data.index.nlevels} levels; rows are told apart by series and"
                 " time at most. Join the outer levels to one, or use frame.reset_index()."
             )
-        return data, False
+        return _by_text(data), False
     if isinstance(data, pd.Series):
-        return data.to_frame("y" if data.name is None else data.name), False
+        return _by_text(data.to_frame("y" if data.name is None else data.name)), False
     refuse_unknown(data)
     values = _from_list(data) if isinstance(data, (list, tuple)) else np.asarray(data)
     if np.iscomplexobj(values):
@@ -109,6 +117,30 @@ def refuse_unknown(data: Any) -> None:
         f"data of type {_type_of(data)} cannot be read; a pandas frame or series, a table with"
         f" to_pandas or an Arrow stream, or an array is needed. {cure}."
     )
+
+
+def numbered_columns(data: Any) -> dict[str, Any]:
+    """The columns that the caller names by numbers: the text that is their name inside to these."""
+    named = [data.name] if isinstance(data, pd.Series) else getattr(data, "columns", ())
+    return {as_text(name): name for name in named if is_number(name)}
+
+
+def _by_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Name columns by text; a text and a number of one spelling cannot be told apart then."""
+    numbered = numbered_columns(frame)
+    if not numbered:
+        return frame
+    for name in frame.columns:
+        if isinstance(name, str) and name in numbered:
+            number = numbered[name]
+            raise DuplicateColumn(
+                f"two columns are called {name!r}: one by the text, one by the number {number}.",
+                Cure(
+                    "Rename one",
+                    code=f'frame = frame.rename(columns={{{number}: "number {name}"}})',
+                ),
+            )
+    return frame.set_axis(list(map(as_text, frame.columns)), axis=1)
 
 
 def _type_of(data: Any) -> str:

@@ -57,7 +57,7 @@ def find_time(frame: pd.DataFrame, schema: Schema, *, taken: Sequence[str]) -> S
         spot = _dated(frame, free) or (_spelt(frame, free) if whole else None)
         spot = spot or _numbered(frame, free)
     elif schema.time in frame.columns:
-        spot = Spot(schema.time)
+        spot = Spot(str(schema.time))
     else:
         spot = Spot(None, list(frame.index.names).index(schema.time))
     values = spot.values(frame)

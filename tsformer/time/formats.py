@@ -8,8 +8,8 @@ import pandas as pd
 from pandas.tseries.api import guess_datetime_format
 
 __all__ = [
-    "Spelling", "fitting", "is_spelling", "month_number", "names_periods", "reads_like",
-    "zone_word",
+    "Spelling", "fitting", "is_spelling", "month_number", "names_months", "names_periods",
+    "reads_like", "zone_word",
 ]  # fmt: skip
 
 _NUMERIC = re.compile(r"(\d{1,4})([/. -])(\d{1,2})\2(\d{1,4})(?:[T ]+(\d.*))?")
@@ -133,6 +133,9 @@ def fitting(text: pd.Series) -> list[Spelling]:
     for one, read in good.items():
         if not any(read.equals(good[other]) for other in apart):
             apart.append(one)
+    if len(apart) > 1 and any(one.kind.startswith("%y") for one in apart):
+        # 23-01-02 may be a day of 2023 or of 2002: with the parts mistaken, rows are out of order
+        apart = [one for one in apart if _in_order(good[one])] or apart
     return apart
 
 
@@ -167,6 +170,15 @@ def month_number(name: str) -> int | None:
     (9, None)
     """
     return _NUMBERS.get(name.casefold().removesuffix("."))
+
+
+def names_months(words: Sequence[str]) -> bool:
+    """Whether words are the names of months, in any language that has such months.
+
+    >>> names_months(["Januar", "März", "Mai", "Okt."]), names_months(["Mai", "Linde", "Out"])
+    (True, False)
+    """
+    return len(words) > 2 and all(_is_month(one.rstrip(".")) for one in words)
 
 
 def reads_like(text: str) -> bool:
@@ -206,7 +218,16 @@ def _formats(text: Sequence[str]) -> list[str]:
         orders = [["%Y", "%m", "%d"], ["%Y", "%d", "%m"]]
         return [mark.join(order) + clock for order in orders]
     year = "%Y" if len(last) == 4 else "%y"
-    return [mark.join([*order, year]) + clock for order in (("%d", "%m"), ("%m", "%d"))]
+    orders = [["%d", "%m", year], ["%m", "%d", year]]
+    if year == "%y" and mark in "-/" and len(first) == 2:
+        orders.append(["%y", "%m", "%d"])
+    return [mark.join(order) + clock for order in orders]
+
+
+def _in_order(stamps: pd.Series) -> bool:
+    """Whether distinct stamps come one after the other, forward or backward."""
+    distinct = stamps.drop_duplicates()
+    return bool(distinct.is_monotonic_increasing or distinct.is_monotonic_decreasing)
 
 
 def _clock_format(clock: str | None) -> str:

@@ -11,7 +11,9 @@ import pandas as pd
 from pandas.tseries.holiday import AbstractHolidayCalendar
 
 from tsformer.arrays import Floats, Ints
+from tsformer.cures import Cure
 from tsformer.errors import ParameterError
+from tsformer.time.countries import country_days
 from tsformer.time.freq import Freq, advance, per_second, wall_of
 from tsformer.time.monthly import months_of
 
@@ -19,7 +21,7 @@ __all__ = ["holiday_share", "read_holidays"]
 
 
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})([T ]00:00(:00)?)?")
-# how far a calendar of rules is written out: forecasts do not reach further
+# how far rules are written out at least; as far as the data reach back, if that is further
 _YEARS_AHEAD = 10
 # pandas labels these by their last day
 _BY_THE_END = ("W", "ME", "QE", "YE", "SME", "BME", "BQE", "BYE", "CBME")
@@ -31,8 +33,10 @@ def read_holidays(given: Any, stamps: pd.Index) -> tuple[str, ...]:
     Parameters
     ----------
     given
-        Dates or ISO text, a mapping from them, or a pandas holiday calendar, which is written out
-        from the year of the first stamp to 10 years past the last.
+        Dates or ISO text, a mapping from them, a country such as ``"DE"`` or ``"US-CA"`` (see
+        :func:`country_days`), a list of such, or a pandas holiday calendar. Countries and calendars
+        are written out from the year of the first stamp to 10 years past the last, or to as many
+        as the data span.
     stamps
         ``(rows,)``.
 
@@ -40,34 +44,47 @@ def read_holidays(given: Any, stamps: pd.Index) -> tuple[str, ...]:
     ------
     ParameterError
         If there is anything else among them, or time is whole numbers.
+    MissingDependency
+        If a country is named and the package ``holidays`` is not installed.
 
     Examples
     --------
     >>> days = pd.date_range("2024-01-01", periods=3)
     >>> read_holidays({"2024-12-26": "Boxing Day", datetime.date(2024, 12, 25): "Christmas"}, days)
     ('2024-12-25', '2024-12-26')
+    >>> read_holidays("US", days)[:2]
+    ('2024-01-01', '2024-01-15')
     """
     if given is None or (isinstance(given, (list, tuple)) and not given):
         return ()
     if not isinstance(stamps, pd.DatetimeIndex):
         raise ParameterError(
-            "Schema(holidays=...) needs dates, but the time of the data is whole numbers. Leave it"
-            " out, or pass the days off as a column: schema=Schema(known=...)"
+            "holidays need dates, but the time of the data is whole numbers.",
+            Cure("Leave them out, or give them as a column of 0 and 1", {"schema__known": ...}),
         )
     if isinstance(given, AbstractHolidayCalendar):
         return _written_out(given, stamps)
+    if isinstance(given, str) and _names_a_country(given):
+        given = (given,)
     if isinstance(given, (str, type)) or not isinstance(given, Iterable):
         raise ParameterError(
-            f"Schema(holidays={given!r}): give a list of dates, such as ['2024-12-25'], a mapping"
-            " from dates, or a pandas holiday calendar, such as USFederalHolidayCalendar()"
+            f"holidays={given!r}: give a list of dates, such as ['2024-12-25'], a mapping"
+            " from dates, a country, such as 'DE', or a pandas holiday calendar, such as"
+            " USFederalHolidayCalendar().",
+            *([Cure("For one", {"schema__holidays": [given]})] if _is_date(given) else []),
         )
-    found = sorted({_date(one) for one in given})
+    found: set[str] = set()
+    for one in given:
+        if isinstance(one, str) and _names_a_country(one):
+            found.update(country_days(one, *_years(stamps)))
+        else:
+            found.add(_date(one))
     if not found and isinstance(given, Mapping):
         raise ParameterError(
-            f"Schema(holidays=...): the mapping of type {type(given).__name__} holds no date. If it"
+            f"holidays: the mapping of type {type(given).__name__} holds no date. If it"
             " fills itself by year, say the years when it is made."
         )
-    return tuple(found)
+    return tuple(sorted(found))
 
 
 def holiday_share(
@@ -95,12 +112,27 @@ def holiday_share(
 
 
 def _written_out(calendar: AbstractHolidayCalendar, stamps: pd.DatetimeIndex) -> tuple[str, ...]:
-    first, last = int(stamps.min().year), min(int(stamps.max().year) + _YEARS_AHEAD, 9999)
+    first, last = _years(stamps)
     with warnings.catch_warnings():
         # pandas says which rules are slow, and which ways of its own will change
         warnings.simplefilter("ignore")
         days = calendar.holidays(pd.Timestamp(first, 1, 1), pd.Timestamp(last, 12, 31))
     return tuple(sorted({_date(day) for day in days}))
+
+
+def _years(stamps: pd.DatetimeIndex) -> tuple[int, int]:
+    """The first and the last year that a forecast from these data may look at."""
+    first, last = int(stamps.min().year), int(stamps.max().year)
+    return first, min(last + max(_YEARS_AHEAD, last - first), 9999)
+
+
+def _names_a_country(text: str) -> bool:
+    """Whether a text is no date, well written or not."""
+    return text.strip()[:1].isalpha()
+
+
+def _is_date(given: Any) -> bool:
+    return isinstance(given, str) and _ISO.fullmatch(given.strip()) is not None
 
 
 def _date(given: Any) -> str:
@@ -124,7 +156,7 @@ def _date(given: Any) -> str:
 
 def _no_day(given: Any, problem: str) -> ParameterError:
     return ParameterError(
-        f"Schema(holidays=...): {given!r} {problem}. Days off are dates without a clock time or"
+        f"holidays: {given!r} {problem}. Days off are dates without a clock time or"
         " zone, such as '2024-12-25', and hold in the local time of the data."
     )
 

@@ -1,13 +1,12 @@
 """Forecasts from many origins, what came true, and what to say of those that are odd."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tsformer.arrays import Floats, Ints
-from tsformer.cures import warn
+from tsformer.cures import ignored, warn
 from tsformer.errors import ForecastError, ForecastWarning, ParameterError
 from tsformer.panels import Panel
 
@@ -100,8 +99,7 @@ def observed_range(values: Floats) -> Floats:
     >>> observed_range(np.array([[1.0, 5.0], [3.0, np.nan]])).tolist()
     [[1.0, 5.0], [3.0, 5.0]]
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without a value
+    with ignored(RuntimeWarning):  # of columns without a value
         return np.stack([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
 
 

@@ -15,6 +15,7 @@ import torch
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
+from tsformer.cures import ignored_for_long
 from tsformer.errors import MissingDependency
 from tsformer.heads import Head
 from tsformer.models import Architecture, Network
@@ -29,6 +30,17 @@ __all__ = ["build_network", "train"]
 
 
 log = logging.getLogger("tsformer")
+
+_OF_NO_INTEREST = (
+    # gathered batches need no workers; a network in closed form has no optimizer
+    ".*does not have many workers.*",
+    ".*returned `None`, this fit will run.*",
+    ".*GPU available but not used.*",
+    ".*MPS available but not used.*",
+    ".*Total length of `list` across ranks is zero.*",
+    ".*smaller than the logging interval.*",
+    ".*treespec, LeafSpec.*",
+)
 
 
 def build_network(model: Architecture, sizes: Sizes, head: Head, *, random_state: int) -> Network:
@@ -127,15 +139,7 @@ def _quiet() -> Iterator[None]:
     """Silence what Lightning says of itself, for the time of a fit."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
-    with warnings.catch_warnings():
-        # gathered batches need no workers; a network in closed form has no optimizer
-        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-        warnings.filterwarnings("ignore", message=".*returned `None`, this fit will run.*")
-        warnings.filterwarnings("ignore", message=".*GPU available but not used.*")
-        warnings.filterwarnings("ignore", message=".*MPS available but not used.*")
-        warnings.filterwarnings("ignore", message=".*Total length of `list` across ranks is zero.*")
-        warnings.filterwarnings("ignore", message=".*smaller than the logging interval.*")
-        warnings.filterwarnings("ignore", message=".*treespec, LeafSpec.*")
+    with ignored_for_long(*_OF_NO_INTEREST):
         try:
             for logger in loggers:
                 logger.setLevel(logging.ERROR)

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from typing import Any, cast
 
 import pytorch_lightning as pl
@@ -127,8 +128,8 @@ def _compiled(network: Network) -> Iterator[None]:
 
 def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:
     notebook = "ipykernel" in sys.modules
-    if progress == "auto":
-        progress = notebook or sys.stderr.isatty()
+    if progress == "auto":  # without widgets a notebook shows every state of a bar below the last
+        progress = find_spec("ipywidgets") is not None if notebook else sys.stderr.isatty()
     if not progress:
         return ()
     return (TQDMProgressBar(leave=False),) if notebook else (RichProgressBar(leave=False),)

@@ -34,6 +34,7 @@ from tsformer.reading.tables import as_pandas, refuse_unknown
 __all__ = ["Forecasting", "PanelForecaster"]
 
 Forecasting = Callable[[Ints, Ints, tuple[float, ...]], tuple[Floats, Floats]]
+_CHUNK = 512  # forecasts at a time: bounds the memory of a long backtest
 
 
 class PanelForecaster(Learner, ABC):
@@ -346,6 +347,3 @@ class PanelForecaster(Learner, ABC):
         except (ValueError, TypeError) as problem:
             raise WrongType(str(problem)) from problem
         return data
-
-
-_CHUNK = 512  # forecasts at a time: bounds the memory of a long backtest

@@ -22,6 +22,7 @@ from tsformer.heads import Head
 from tsformer.models import Architecture, Network
 from tsformer.training.budget import Budget
 from tsformer.training.data import WindowDataModule
+from tsformer.training.groups import Device, Reports
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
@@ -75,27 +76,28 @@ def train(
     KeyboardInterrupt
         As pressed; Lightning alone would end the process. SIGTERM does end it.
     """
-    bars = _progress(training.progress)
+    device, reports = training.device or Device(), training.reports or Reports()
+    bars = _progress(reports.progress)
     # seeded first: what is silenced is the process's, and threads take turns
     module.budget = budget or Budget(training.max_time)
     began = time.monotonic()
     with seeded(module.random_state), _quiet():
         module.budget.waited(time.monotonic() - began)
         trainer = pl.Trainer(
-            accelerator=training.accelerator,
-            devices=training.devices,
-            precision=cast(Any, training.precision),  # Lightning checks the word itself
+            accelerator=device.accelerator,
+            devices=device.devices,
+            precision=cast(Any, device.precision),  # Lightning checks the word itself
             # the module itself stops a run of no epochs, after what has a closed form
             max_epochs=max(1, training.epochs),
             callbacks=list(bars),
             enable_progress_bar=bool(bars),
-            logger=training.logger or False,
+            logger=reports.logger or False,
             enable_checkpointing=False,
             enable_model_summary=False,
             num_sanity_val_steps=0,
         )
         try:
-            with _compiled(module.network) if training.compile else nullcontext():
+            with _compiled(module.network) if device.compile else nullcontext():
                 trainer.fit(module, datamodule=data)
         except SIGTERMException as stopped:
             raise SystemExit(128 + signal.SIGTERM) from stopped

@@ -17,6 +17,7 @@ from tsformer.models import Network, WindowScaling
 from tsformer.models.scaling import WindowKind
 from tsformer.training.budget import Budget, InTime
 from tsformer.training.callbacks import BestWeights
+from tsformer.training.groups import Reports
 from tsformer.training.optimizer import parameter_groups
 from tsformer.training.passes import Converted, Judge, Moved
 from tsformer.training.randomness import seeded
@@ -298,7 +299,7 @@ class ForecastModule(pl.LightningModule):
 
     def configure_callbacks(self) -> list[pl.Callback]:
         """Best weights with early stopping, and the Lightning callbacks of ``training``."""
-        given = self.training_settings.callbacks
+        given = (self.training_settings.reports or Reports()).callbacks
         return [self.best, *(call for call in given if isinstance(call, pl.Callback))]
 
     def history_frame(self) -> pd.DataFrame:

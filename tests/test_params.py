@@ -2,7 +2,6 @@ import copy
 import inspect
 import pickle
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, Literal
 
 import pytest
@@ -10,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from tsformer.errors import ParameterError
-from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.params import KW_ONLY, Params, group, param, params
 
 
 @params
@@ -182,11 +181,9 @@ def test_a_class_without_parameters_says_so() -> None:
 class Grouped(Params):
     """Holds a rate of its own, and an optimiser."""
 
-    grouped = MappingProxyType({"steps": "optimiser", "clip": "optimiser"})
-
     _: KW_ONLY
     width: int = param("Units of a layer.", default=1, low=1)
-    optimiser: Optimiser | None = param("None is the default one.", default=None, part=Optimiser)
+    optimiser: Optimiser | None = group(Optimiser, default=None)
 
 
 def test_what_is_grouped_is_set_and_read_by_its_short_name() -> None:

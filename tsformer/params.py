@@ -25,14 +25,14 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, MISSING
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from sklearn.base import BaseEstimator
 
 from tsformer.errors import ParameterError
+from tsformer.ranges import problem_of
 
-__all__ = ["KW_ONLY", "Params", "param", "params"]
+__all__ = ["KW_ONLY", "Params", "group", "groups_of", "param", "params", "settings_of"]
 
 ParamsType = TypeVar("ParamsType", bound="Params")
 
@@ -69,17 +69,42 @@ def param(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def group(kind: type["Params"], *, default: None) -> Any:
+    """Declare a part that groups parameters which are seldom touched; ``None`` is its defaults.
+
+    Each of them may be given, set and read by its own name as well as by its path.
+
+    Examples
+    --------
+    >>> @params
+    ... class Brush(Params):
+    ...     _: KW_ONLY
+    ...     width: int = param("Of a stroke.", default=3)
+    >>> @params
+    ... class Painter(Params):
+    ...     _: KW_ONLY
+    ...     brush: Brush | None = group(Brush, default=None)
+    >>> Painter(width=5), Painter().width
+    (Painter(brush=Brush(width=5)), 3)
+    """
+    *first, last = (field.name for field in _fields(kind))
+    listed = f"{', '.join(first)} and {last}" if first else last
+    metadata = {"doc": f"{listed}; None is {kind.__name__}().", "part": kind, "group": kind}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
 class Params(BaseEstimator):  # type: ignore[misc]
     """Base of every value that holds parameters; see :func:`params`.
 
     Attributes
     ----------
     grouped : dict
-        Parameters that stand in a part, by their short name: ``{"clip": "optimizer"}``. The
-        constructor, ``set_params`` and the attribute take the short name as well as the path.
+        The group of each parameter that stands in one, see :func:`group`: ``{"clip":
+        "optimizer"}``. The constructor, ``set_params`` and the attribute take its name as well as
+        its path.
     """
 
-    grouped: ClassVar[Mapping[str, str]] = {}
+    grouped: ClassVar[Mapping[str, str]] = types.MappingProxyType({})
 
     def __getattr__(self, name: str) -> Any:
         group = type(self).grouped.get(name)
@@ -101,27 +126,42 @@ class Params(BaseEstimator):  # type: ignore[misc]
 
     def full_path(self, path: str) -> str:
         """The path of a parameter, where it may be given by its short name."""
-        name, nested, rest = path.partition("__")
-        if not nested:
-            group = type(self).grouped.get(name)
-            return path if group is None else f"{group}__{name}"
+        name, nested, rest = self._with_group(path).partition("__")
         inner = self._part(name) if name in {field.name for field in _fields(self)} else None
-        return f"{name}__{inner.full_path(rest)}" if isinstance(inner, Params) else path
+        if not nested or not isinstance(inner, Params):
+            return name + nested + rest
+        return f"{name}__{inner.full_path(rest)}"
+
+    def _with_group(self, path: str) -> str:
+        """The path, with the group in front of a short name."""
+        holder = type(self).grouped.get(path.partition("__")[0])
+        return path if holder is None else f"{holder}__{path}"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; ``deep`` adds those of parts by path, of a group that is None too."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        for name in sorted(set(type(self).grouped.values())) if deep else ():
+            if found[name] is None:
+                inner = self._part(name).get_params()
+                found |= {f"{name}__{path}": value for path, value in inner.items()}
+        return found
 
     def check(self) -> None:
         """Raise ``ParameterError`` for the first parameter that is out of range, nested ones too.
 
         Construction only stores, as scikit-learn asks; ``fit`` calls this.
         """
-        hints = typing.get_type_hints(type(self))
+        for name, value, problem in _problems(self):
+            raise ParameterError(f"{type(self).__name__}({name}={value!r}): {name} {problem}")
         for field in _fields(self):
             value = getattr(self, field.name)
-            problem = _problem(value, hints[field.name], field.metadata)
-            if problem:
-                shown = f"{type(self).__name__}({field.name}={value!r})"
-                raise ParameterError(f"{shown}: {field.name} {problem}")
-            if isinstance(value, Params):
-                value.check()
+            if not isinstance(value, Params):
+                continue
+            if "group" in field.metadata:  # in the words of whoever gave the short name
+                for name, inner, problem in _problems(value):
+                    shown = f"{type(self).__name__}({name}={inner!r})"
+                    raise ParameterError(f"{shown}: {name} {problem} (in {field.name})")
+            value.check()
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by path, ``part__name=value``; a part that is ``None`` is made first.
@@ -132,11 +172,13 @@ class Params(BaseEstimator):  # type: ignore[misc]
             If a name is not a parameter; the message suggests the closest one.
         """
         parts = {f.name: f.metadata.get("part") for f in _fields(self)}
-        parameters = {self.full_path(path): value for path, value in parameters.items()}
+        # a part finds its own short names: it may be another one once all is set
+        parameters = {self._with_group(path): value for path, value in parameters.items()}
         for path in parameters:
             name, nested, _ = path.partition("__")
             if name not in parts:
-                raise ParameterError(_misspelt(self, name, [*parts, *type(self).grouped]))
+                inside = {part: self._part(part) for part in parts}
+                raise ParameterError(_misspelt(type(self), name, inside))
             make = parts[name]
             if nested and getattr(self, name) is None and make is not None:
                 setattr(self, name, make())
@@ -153,6 +195,7 @@ def params(cls: type[ParamsType]) -> type[ParamsType]:
     # inspect.cleandoc first: dataclass would otherwise write its own signature as the docstring
     cls.__doc__ = inspect.cleandoc(cls.__doc__ or "")
     made = dataclasses.dataclass(eq=False, repr=False)(cls)
+    made.grouped = types.MappingProxyType(_grouped(made))
     if made.grouped:
         made.__init__ = _taking_short_names(made.__init__)  # type: ignore[method-assign]
     listed = "\n".join(_described(made))
@@ -164,20 +207,64 @@ def params(cls: type[ParamsType]) -> type[ParamsType]:
     return made
 
 
+def settings_of(value: Params) -> dict[str, Any]:
+    """Every parameter by its own name, those of groups among the others: what two are compared by.
+
+    Examples
+    --------
+    >>> @params
+    ... class Brush(Params):
+    ...     _: KW_ONLY
+    ...     width: int = param("Of a stroke.", default=3)
+    >>> @params
+    ... class Painter(Params):
+    ...     _: KW_ONLY
+    ...     brush: Brush | None = group(Brush, default=None)
+    >>> settings_of(Painter()) == settings_of(Painter(brush=Brush()))
+    True
+    """
+    grouped = type(value).grouped
+    own = value.get_params(deep=False).items()
+    found = {name: held for name, held in own if name not in grouped.values()}
+    return found | {name: getattr(value, name) for name in grouped}
+
+
+def groups_of(cls: type[Any]) -> list[type[Params]]:
+    """The classes of the groups that a class has, see :func:`group`."""
+    return [field.metadata["group"] for field in _fields(cls) if "group" in field.metadata]
+
+
+def _grouped(cls: type[Params]) -> dict[str, str]:
+    """The group of each parameter that stands in one."""
+    taken = {field.name for field in _fields(cls)}
+    found: dict[str, str] = {}
+    for field in _fields(cls):
+        for inner in _fields(field.metadata.get("group")):
+            if inner.name in taken:
+                raise TypeError(f"{cls.__name__} has {inner.name!r} twice, once in {field.name}")
+            taken.add(inner.name)
+            found[inner.name] = field.name
+    return found
+
+
 def _taking_short_names(construct: Callable[..., None]) -> Callable[..., None]:
     """A constructor that also takes parameters of its groups; the signature stays short."""
 
+    # construction only stores; a checker of calls would not know the short names
+    @typing.no_type_check
     @functools.wraps(construct)
     def taking(self: Params, *nouns: Any, **given: Any) -> None:
         grouped = type(self).grouped
+        for name in given.keys() - grouped - {field.name for field in _fields(self)}:
+            raise TypeError(_misspelt(type(self), name, {}))
         short = {name: given.pop(name) for name in tuple(given) if name in grouped}
         construct(self, *nouns, **given)
-        for group in {grouped[name] for name in short}:
+        for holder in {grouped[name] for name in short}:
             # a group that was handed in may serve another value too
-            setattr(self, group, copy.copy(self._part(group)))
+            setattr(self, holder, copy.copy(self._part(holder)))
         self.set_params(**short)
 
-    return taking
+    return cast("Callable[..., None]", taking)
 
 
 def _fields(value: Any) -> tuple["dataclasses.Field[Any]", ...]:
@@ -193,88 +280,28 @@ def _described(cls: type[Params]) -> Iterator[str]:
             yield f"    {field.metadata['doc']}"
 
 
-def _misspelt(owner: Params, name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
+def _misspelt(cls: type[Params], name: str, parts: Mapping[str, Any]) -> str:
+    """What to say of a name that is no parameter: where it is one, or what comes close to it."""
+    known = [*(field.name for field in _fields(cls)), *cls.grouped]
+    elsewhere = [f"{part}__{name}" for part, inner in parts.items() if name in _names(inner)]
+    close = [*elsewhere, *difflib.get_close_matches(name, known, n=1)]
     listed = f" Its parameters are {', '.join(known)}." if known else " It has none."
     hint = f" Did you mean {close[0]!r}?" if close else listed
-    return f"{type(owner).__name__} has no parameter {name!r}.{hint}"
+    return f"{cls.__name__} has no parameter {name!r}.{hint}"
 
 
-def _problem(value: Any, hint: Any, metadata: Any) -> str | None:
-    if value is None:
-        return None if _accepts(hint, type(None)) else "must not be None"
-    parts = [kind for kind in _kinds(hint) if isinstance(kind, type) and issubclass(kind, Params)]
-    if parts and len(parts) == sum(kind is not type(None) for kind in _kinds(hint)):
-        return None if isinstance(value, tuple(parts)) else _no_part(value, parts, metadata)
-    choices = metadata.get("choices")
-    if choices is not None and value not in choices:
-        # a list of words may stand beside another type, such as a fraction or a frame
-        others = [kind for kind in _kinds(hint) if isinstance(kind, type) and kind is not str]
-        if isinstance(value, str) or set(others) <= {type(None)}:
-            return f"must be one of {', '.join(map(repr, choices))}"
-    wrong = _wrong_kind(value, _kinds(hint))
-    bounds = {key: edge for key, edge in metadata.get("bounds", {}).items() if edge is not None}
-    if wrong or not bounds or isinstance(value, bool) or not isinstance(value, Real):
-        return wrong
-    return _outside(float(value), bounds)
+def _names(part: Any) -> set[str]:
+    """What a part has parameters for; nothing if it is none."""
+    if not isinstance(part, Params):
+        return set()
+    return {field.name for field in _fields(part)} | set(type(part).grouped)
 
 
-def _no_part(value: Any, kinds: list[type[Params]], metadata: Any) -> str:
-    """What should stand where a part is expected: one of the classes that there are."""
-    names = sorted({one.__name__ for kind in kinds for one in _concrete(kind)})
-    close = [name for name in names if isinstance(value, str) and name.lower() == value.lower()]
-    if isinstance(value, type) and value.__name__ in names:
-        close = [value.__name__]
-    usual = metadata.get("part")
-    such = close[0] if close else getattr(usual, "__name__", names[0])
-    listed = f"; there are {', '.join(f'{one}()' for one in names)}" if len(names) > 1 else ""
-    return f"must be a value such as {such}(){listed}"
-
-
-def _concrete(kind: type[Params]) -> Iterator[type[Params]]:
-    """The classes of a kind that can be made, itself included."""
-    if not inspect.isabstract(kind):
-        yield kind
-    for one in kind.__subclasses__():
-        yield from _concrete(one)
-
-
-def _wrong_kind(value: Any, kinds: tuple[Any, ...]) -> str | None:
-    """What is wrong with the type of a value that should be a number, a word or a switch."""
-    words = any(kind is str or typing.get_origin(kind) is typing.Literal for kind in kinds)
-    plain = {kind for kind in kinds if kind in (bool, int, float, str, type(None))}
-    if len(plain) < sum(typing.get_origin(kind) is not typing.Literal for kind in kinds):
-        return None  # another class may stand here: the part that uses it checks
-    if isinstance(value, bool):
-        return None if bool in plain else "must be a number" if plain & {int, float} else None
-    if isinstance(value, Real):
-        if float in plain or (int in plain and isinstance(value, Integral)):
-            return None
-        return "must be a whole number" if int in plain else "must not be a number"
-    if isinstance(value, str):
-        return None if words else "must be a number" if plain & {int, float} else "must be a switch"
-    return "must be a number" if plain & {int, float} else "has the wrong type"
-
-
-def _outside(value: float, bounds: dict[str, float]) -> str | None:
-    tests: dict[str, tuple[Callable[[float], bool], str]] = {
-        "low": (lambda edge: value >= edge, "at least"),
-        "above": (lambda edge: value > edge, "above"),
-        "high": (lambda edge: value <= edge, "at most"),
-        "below": (lambda edge: value < edge, "below"),
-    }
-    for name, edge in bounds.items():
-        holds, word = tests[name]
-        if not holds(edge):  # NaN fails every bound
-            return f"must be {word} {edge:g}"
-    return None
-
-
-def _kinds(hint: Any) -> tuple[Any, ...]:
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return typing.get_args(hint)
-    return (hint,)
-
-
-def _accepts(hint: Any, kind: type) -> bool:
-    return hint is Any or any(one is kind or one is Any for one in _kinds(hint))
+def _problems(value: Params) -> Iterator[tuple[str, Any, str]]:
+    """Name, value and problem of each parameter that is out of range."""
+    hints = typing.get_type_hints(type(value))
+    for field in _fields(value):
+        held = getattr(value, field.name)
+        problem = problem_of(held, hints[field.name], field.metadata)
+        if problem:
+            yield field.name, held, problem

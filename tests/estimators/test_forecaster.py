@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV
 
 from tsformer import Forecaster, Policy, Schema, Training, load
 from tsformer.errors import MissingValues, ParameterError, SeriesTooShort, TrainingFailed
+from tsformer.estimators import contract
 from tsformer.heads import Quantiles
 from tsformer.models import Informer, Linear
 from tsformer.reading import RollingOrigin, read_panel
@@ -503,6 +504,17 @@ def test_the_time_of_a_fit_holds_the_refit_too(a_second_a_step, tiny, frame):
     assert len(refitted.history_) <= 1 + 0.4 * 40 / 8  # what is left is for the second one
     assert "training ended in epoch" in refitted.cut_short_
     assert np.isfinite(refitted.predict()).to_numpy().all()
+
+
+def test_the_time_of_a_fit_holds_the_reading_too(a_second_a_step, tiny, frame, monkeypatch):
+    def slowly(*given):
+        a_second_a_step.taken += 37
+        return read_panel(*given)
+
+    monkeypatch.setattr(contract, "read_panel", slowly)
+    fitted = tiny(max_time=40.0, epochs=50, patience=None, batch_size=8).fit(frame)
+    assert 38 <= a_second_a_step.taken <= 41
+    assert "training ended in epoch 1 of at most 50" in fitted.cut_short_
 
 
 def test_without_time_for_the_refit_the_first_fit_is_kept(a_second_a_step, tiny, frame):

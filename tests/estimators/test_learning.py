@@ -11,6 +11,7 @@ import tsformer.training
 from tsformer import Drift, Forecaster, SeasonalNaive, Training
 from tsformer.errors import TrainingFailed
 from tsformer.estimators import MaskedPretrainer, baselines, forecaster
+from tsformer.estimators.skill import ValidationSkill
 from tsformer.heads import Quantiles
 from tsformer.models import Linear, MaskedTransformer
 
@@ -23,7 +24,7 @@ STAGES = [
     (forecaster, "apply_all"),
     (tsformer.training, "build_network"),
     (tsformer.training, "train"),
-    (forecaster, "skill"),
+    (ValidationSkill, "of"),
 ]
 FAILURES = [KeyboardInterrupt, TrainingFailed, MemoryError]
 

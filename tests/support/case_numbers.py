@@ -115,7 +115,37 @@ def test_2_text_in_a_frame_names_the_culprit(cell: str) -> None:
     assert repr(cell) in answer.said and "row 20" in answer.said
 
 
-@pytest.mark.parametrize(("code", "rows"), [("-9999", 1), ("-999", 2), ("99999", 3)])
+CODES = [
+    ("-9999", 1), ("-999", 2), ("99999", 3), ("-999.9", 1), ("32767", 2), ("-1e+30", 1),
+    ("1e+20", 2), ("2147483647", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", ["-9999.0", "-9999.000", "-9.999e3"])
+def test_2_a_code_is_masked_however_it_is_written(folder: Any, cell: str) -> None:
+    file = written(file_of(with_cell(cell, 20, 40)))
+    answer = forecast_file(file, 7, "--na", "-9999")
+    is_right(answer)
+    assert "no value in 2 of 84 rows" in answer.said and "code for" not in answer.said
+
+
+def test_2_the_fill_of_a_measuring_program_is_exact_in_the_cure(folder: Any) -> None:
+    file = written(file_of(with_cell("9.9692099683868690e+36", 20)))
+    said = forecast_file(file, 7).said
+    code = said.partition("--na ")[2].split()[0]
+    assert "no value in 1 of 84 rows" in forecast_file(file, 7, "--na", code).said
+
+
+@pytest.mark.parametrize("mark", ["-{}", "{}-", "({})", "\u2212{}", "\u2013{}", "(${})", "-{}%"])
+def test_2_signs_of_negative_numbers(folder: Any, mark: str) -> None:
+    rows = [mark.format(cell) if place % 7 == 3 else cell for place, cell in enumerate(TEXT)]
+    answer = forecast_file(written(file_of(rows)), 7)
+    right = LEVELS * np.where(np.arange(7) == 3, -1, 1)
+    assert answer.made is not None and answer.made["sold"].tolist() == right.tolist()
+    assert mark == "-{}" or mark.format("1000") in answer.said
+
+
+@pytest.mark.parametrize(("code", "rows"), CODES)
 def test_2_forecast_repeats_what_check_finds(folder: Any, code: str, rows: int) -> None:
     file = written(file_of(with_cell(code, *range(20, 20 + rows))))
     checked, answer = run("check", file), forecast_file(file, 7)

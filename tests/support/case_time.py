@@ -116,6 +116,26 @@ ROWS = {
     ),
     "04/30/2021": Spelt(DAYS, 7, by(Date="%m/%d/%Y"), "2023-03-27"),
     "30-04-2021": Spelt(DAYS, 7, by(Datum="%d-%m-%Y"), "2023-03-27", True),
+    "23-01-31": Spelt(DAYS, 7, by(Date="%y-%m-%d"), "2023-03-27"),
+    "23/01/31": Spelt(DAYS, 7, by(day="%y/%m/%d"), "2023-03-27", True),
+    "31-01-23": Spelt(DAYS, 7, by(Datum="%d-%m-%y"), "2023-03-27"),
+    "230131": Spelt(DAYS, 7, by(date="%y%m%d"), "2023-03-27"),
+    "2023031": Spelt(DAYS, 7, by(date="%Y%j"), "2023-03-27"),
+    "Julian days": Spelt(DAYS, 7, each(JD=lambda t: t.to_julian_date()), "2023-03-27"),
+    "Jour, Mois, Année": Spelt(
+        DAYS,
+        7,
+        each(Jour=lambda t: t.day, Mois=lambda t: t.month, Année=lambda t: t.year),
+        "2023-03-27",
+    ),
+    "year, M01": Spelt(MONTHS, 12, by(year="%Y", period="M%m"), "2020-01"),
+    "annee, T1": Spelt(
+        QUARTERS, 4, each(annee=lambda t: t.year, trimestre=lambda t: f"T{t.quarter}"), "2022-01"
+    ),
+    "Jahr, KW02": Spelt(WEEKS, 52, by(Jahr="%G", KW="KW%V"), "2019-12-30"),
+    "date, HHMM": Spelt(
+        HOURS, 24, each(date=lambda t: t.date(), HHMM=lambda t: t.hour * 100), "2024-01-11 00:00"
+    ),
     # zones as words, days within the month
     "UTC": Spelt(HOURS, 24, by(time="%Y-%m-%d %H:%M UTC"), "2024-01-11 00:00:00+00:00"),
     "GMT": Spelt(HOURS, 24, by(time="%d.%m.%Y %H:%M GMT"), "2024-01-11 00:00:00+00:00"),
@@ -205,7 +225,42 @@ def test_1_two_shops_stay_two_shops(folder: Any, spelling: str, door: str) -> No
     assert str(made["quarter"].iloc[0]) == "2022Q1"
 
 
+IN_TWO = {
+    "Januar": lambda t: ("Monat", ["Januar", "Februar", "März"][t.month % 3]),
+    "jan, mrt": lambda t: ("m", ["jan", "feb", "mrt", "apr", "mei"][t.month % 5]),
+    "I to IV": lambda t: ("quarter", ["I", "II", "III", "IV"][t.quarter - 1]),
+    "first": lambda t: ("quarter", ["first", "second", "third", "fourth"][t.quarter - 1]),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", IN_TWO)
+def test_1_the_rest_of_a_stamp_is_no_name_of_a_series(folder: Any, name: str, door: str) -> None:
+    other = IN_TWO[name](MONTHS[0])[0]
+    parts = MONTHS if other != "quarter" else QUARTERS
+    text = table(
+        year=parts.year, **{other: [IN_TWO[name](one)[1] for one in parts]}, y=range(len(parts))
+    )
+    frame = pd.read_csv(io.StringIO(text))
+    answer = forecast_file(written(text), 2) if door == "file" else forecast_frame(frame, 2)
+    assert answer.made is None and f"'{other}'" in answer.said and "row 0" in answer.said
+
+
+def test_1_a_number_within_the_day_is_not_advised_as_a_series(folder: Any) -> None:
+    halves = pd.date_range("2024-01-01", periods=144, freq="30min")
+    number = halves.hour * 2 + halves.minute // 30 + 1
+    text = table(SETTLEMENT_DATE=halves.date, SETTLEMENT_PERIOD=number, load=range(144))
+    answer = forecast_file(written(text), 2)
+    assert answer.made is None and "'SETTLEMENT_PERIOD'" in answer.said
+    assert "--series" not in answer.said
+
+
 UNREADABLE = {
+    "year, month or day first": (
+        "Date",
+        [f"{n:02}-01-23" for n in range(1, 9)],
+        "%y-%m-%d",
+    ),
     "month names of others": ("monat", [f"{GERMAN[t.month - 1]} {t.year}" for t in MONTHS], "'M"),
     "a word after the clock": ("time", list(HOURS.strftime("%Y-%m-%d %H:%M DST")), "'DST'"),
     "one misspelt stamp": ("day", [*DAYS[:9].strftime("%Y-%m-%d"), "2023-13-41"], "2023-13-41"),

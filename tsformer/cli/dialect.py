@@ -227,16 +227,23 @@ def _without_preamble(
 
 def _header_below(numbered: list[tuple[int, list[str]]], place: int) -> int:
     """Where the header is, if names and values as wide as the table stand before it."""
-    kinds = [tuple(is_value(cell) for cell in row) for _, row in numbered]
-    usual = Counter(kinds).most_common(1)[0][0]
-    first = kinds.index(usual)
-    header = first - 1
+    sample = numbered[:: -(-len(numbered) // (10 * _SAMPLE))]
+    usual = Counter(_kinds(row) for _, row in sample).most_common(1)[0][0]
+    kinds = [_kinds(row) for _, row in numbered[: place + _PREAMBLE + 1]]
+    if usual not in kinds:
+        return place
+    header = kinds.index(usual) - 1
     row = [cell.strip() for cell in numbered[header][1]] if header > place else []
     if not (row and any(usual) and all(row) and not any(kinds[header])):
         return place
     before = kinds[place:header]
     named = any(any(kind) for kind in before) and header - place < _PREAMBLE
     return header if named else place
+
+
+def _kinds(row: list[str]) -> tuple[bool, ...]:
+    """Which cells hold values."""
+    return tuple(is_value(cell) for cell in row)
 
 
 def _of_the_table(

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["build_forecaster", "build_several", "check_levels", "read_quantiles"]
 
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_PARTS = (
-    *("model", "head", "training", "schema", "policy"),
-    *("optimizer", "windows", "device", "reports"),
-)
 
 
 def build_several(
@@ -52,7 +48,7 @@ def build_several(
 
 def _model_for(data: "Data", forecaster: Any) -> Any:
     """The model that a forecaster without one would choose, so that it has a name."""
-    from tsformer.estimators.defaults import default_context, default_model
+    from tsformer.estimators.parameters import default_context, default_model
     from tsformer.reading import read_panel
 
     panel = read_panel(data.frame, data.schema, data.policy)
@@ -173,11 +169,7 @@ def _read_setting(setting: str) -> tuple[str, Any]:
 
 def _set(forecaster: "Params", path: str, value: Any) -> None:
     """Set one parameter; what fit could not make sense of is refused here."""
-    path = forecaster.full_path(path)
-    *parts, name = path.split("__")
-    if name in _PARTS and value is not None:
-        cure = "--model NAME" if name == "model" else f"--set {path}__...=VALUE"
-        raise ParameterError(f"--set {path}: {name} is a part with its own parameters: {cure}")
+    *parts, name = forecaster.full_path(path).split("__")
     try:
         forecaster.set_params(**{path: value})
     except AttributeError as problem:
@@ -185,6 +177,10 @@ def _set(forecaster: "Params", path: str, value: Any) -> None:
     owner: Any = forecaster
     for part in parts:
         owner = getattr(owner, part)
+    fields = {field.name: field for field in dataclasses.fields(owner)}
+    if fields[name].metadata.get("part") and value is not None:
+        cure = "--model NAME" if name == "model" else f"--set {path}__...=VALUE"
+        raise ParameterError(f"--set {path}: {name} is a part with its own parameters: {cure}")
     hint = typing.get_type_hints(type(owner))[name]
     meant = _as_switch(value, hint)
     if isinstance(meant, str) and not _takes_text(hint):

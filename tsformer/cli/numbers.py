@@ -84,8 +84,10 @@ def as_numbers(
     import pandas as pd
 
     bare = values.str.replace(_UNSEEN, "", regex=True).str.strip()
-    plain = bare.map(lambda one: _UNIT.sub(r"\1", _UNIT.sub(r"\1", one)))
-    plain = plain.str.replace("\u2212", "-").str.replace(r"^\((.+)\)$", r"-\1", regex=True)
+    plain = bare.str.replace(r"^\u2013(?=.)|\u2212", "-", regex=True)
+    plain = plain.str.replace(r"^\((.+)\)$", r"-\1", regex=True)
+    plain = plain.map(lambda one: _UNIT.sub(r"\1", _UNIT.sub(r"\1", one)))
+    plain = plain.str.replace(r"^(\d.*)-$", r"-\1", regex=True)
     plain = plain.str.replace(rf"(?<=\d)[{_SPACES}](?=\d{{3}}(?!\d))", "", regex=True)
     if marks.thousands:
         mark = re.escape(marks.thousands)

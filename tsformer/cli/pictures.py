@@ -21,14 +21,14 @@ def draw_forecast(made: "pd.DataFrame", history: Any, forecaster: Any, path: Pat
     made
         What ``predict`` returned: as many rows for each series as were asked for.
     history
-        A frame, or None for what is kept of the one that was fitted.
+        A frame or a panel, or None for what is kept of the one that was fitted.
     """
     import pandas as pd
 
     from tsformer.panels.index import shown
     from tsformer.plots import plot_forecast
 
-    panel = forecaster._at_origin(history)
+    panel = forecaster.at_origin(history)
     names, said = panel.target.names, []
     if len(names) > 1:
         said.append(f"the first of {len(names)} columns, {names[0]!r}")

@@ -77,7 +77,7 @@ def typed_column(
         return values.str.lower() == "true", ""
     plain = _plain_numbers(text)
     if plain is not None and not _may_be_grouped(held, table.separator, form, decimal):
-        return plain, ""
+        return _without_codes(plain, given), ""
     sample = held.iloc[:: -(-len(held) // _SAMPLE)]
     if not _are_mostly_numbers(sample, given):
         return text, ""
@@ -89,11 +89,21 @@ def typed_column(
         thousands=form.thousands,
     )
     numbers, bad = as_numbers(values, marks, given)
+    numbers = _without_codes(numbers, given)
     if bad.sum() > (1 - _MOSTLY) * len(held):
         return text, ""
     if bad.any():
         _refuse(str(values.name), values, bad, table)
     return numbers, _said(str(values.name), values, numbers, given, marks.said)
+
+
+def _without_codes(numbers: "pd.Series", given: frozenset[str]) -> "pd.Series":
+    """Numbers without those that stand for an empty value, however they are written."""
+    import pandas as pd
+
+    codes = pd.to_numeric(pd.Series(sorted(given), dtype="object"), errors="coerce").dropna()
+    coded = numbers.isin(codes)
+    return numbers.mask(coded) if coded.any() else numbers
 
 
 def _plain_numbers(text: "pd.Series") -> "pd.Series | None":
@@ -155,7 +165,7 @@ def _said(
     """What was read otherwise than as it stands, in one sentence; empty for plain numbers."""
     said = [marks] if marks else []
     held = text[numbers.notna()]
-    odd = held[held.str.contains(r"[^\d.,eE+\-]")]
+    odd = held[held.str.contains(r"[^\d.,eE+\-]|\d-$")]
     if len(odd):
         said.append(f"{odd.iloc[0]!r} is read as {numbers[odd.index[0]]:.10g}")
     empty = text[numbers.isna() & (text != "") & ~text.isin(EMPTY_TEXT) & ~text.isin(given)]

@@ -4,8 +4,9 @@ from tsformer.estimators.baselines import Drift, SeasonalNaive
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecaster import Forecaster
 from tsformer.estimators.forecasts import Forecasts, windows_of
-from tsformer.estimators.mase import naive_scale
+from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import load
+from tsformer.estimators.preprocessing import Preprocessing
 from tsformer.estimators.pretrainer import MaskedPretrainer, PretrainedWeights
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Forecasts",
     "MaskedPretrainer",
     "PanelForecaster",
+    "Preprocessing",
     "PretrainedWeights",
     "SeasonalNaive",
     "load",

@@ -19,11 +19,11 @@ from tsformer.estimators.forecasts import (
     checked_levels,
     forecast_columns,
     refuse_nonfinite,
+    warn_of_outside,
     windows_of,
 )
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.mase import naive_scale, scaled_error
-from tsformer.estimators.outside import warn_of_outside
+from tsformer.estimators.naive import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, ResolvedSchema, Schema
 from tsformer.panels.index import row_within_series
@@ -34,6 +34,7 @@ from tsformer.reading.tables import as_pandas, refuse_unknown
 __all__ = ["Forecasting", "PanelForecaster"]
 
 Forecasting = Callable[[Ints, Ints, tuple[float, ...]], tuple[Floats, Floats]]
+_CHUNK = 512  # forecasts at a time: bounds the memory of a long backtest
 
 
 class PanelForecaster(Learner, ABC):
@@ -73,7 +74,8 @@ class PanelForecaster(Learner, ABC):
         Parameters
         ----------
         data
-            A frame, wide or long, or an array with one row a step; see ``Panel.from_frame``.
+            A frame, wide or long, an array with one row a step, or a ``Panel`` that was read of
+            one by this schema and policy.
         y
             Ignored; the target is a column of ``data``.
 
@@ -87,7 +89,10 @@ class PanelForecaster(Learner, ABC):
         self.check()
         fitted = self._unfitted()
         fitted.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
-        panel = with_seasons(fitted._enter(data))
+        given = fitted._given(data)
+        if not isinstance(given, Panel):
+            given = read_panel(fitted._entered(given, reset=True), self.schema, fitted.policy_)
+        panel = with_seasons(given)
         fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
         fitted._fit(panel)
         fitted.cutoff_ = panel.index.stamps.max()
@@ -133,7 +138,7 @@ class PanelForecaster(Learner, ABC):
         check_is_fitted(self)
         steps = self._steps(horizon)
         levels = checked_levels(quantiles)
-        panel = self._at_origin(history)
+        panel = self.at_origin(history)
         room = extended(panel, steps, future)
         series = np.arange(panel.n_series, dtype=np.int64)
         parts = list(self.forecast(room, series, panel.index.lengths, horizon=steps, levels=levels))
@@ -162,7 +167,7 @@ class PanelForecaster(Learner, ABC):
             Series and stamps in the layout of the data; each known covariate is missing.
         """
         check_is_fitted(self)
-        return future_frame(self._at_origin(history), self._steps(horizon))
+        return future_frame(self.at_origin(history), self._steps(horizon))
 
     def score(self, data: Any, y: Any = None) -> float:
         """The negative MASE on the rows after ``cutoff_``; 0 is perfect, higher is better.
@@ -203,10 +208,9 @@ class PanelForecaster(Learner, ABC):
                 f"forecast horizon {self.horizon_} from. Give more rows before them."
             )
         series = np.repeat(np.arange(panel.n_series, dtype=np.int64), counts)
-        within = row_within_series(counts)
         unit = naive_scale(panel, ends=np.minimum(seen, first))
         total, count = 0.0, 0
-        for part in self.forecast(panel, series, first[series] + within):
+        for part in self.forecast(panel, series, first[series] + row_within_series(counts)):
             truth = windows_of(panel, part.series, part.origin, self.horizon_)
             refuse_nonfinite(panel, part, known=truth)
             error = scaled_error(truth, part.point, unit[part.series])
@@ -227,11 +231,12 @@ class PanelForecaster(Learner, ABC):
         return save_forecaster(self, path, overwrite=overwrite)
 
     def read(self, data: Any) -> Panel:
-        """A panel of further data, read as ``fit`` read its own: same columns, same words."""
+        """A panel of further data, read as ``fit`` read its own; a panel is taken as it is."""
         check_is_fitted(self)
-        return read_panel(
-            self._entered(data, reset=False), self.schema_, self.policy_, like=self._tail
-        )
+        if isinstance(data, Panel):
+            return data
+        entered = self._entered(data, reset=False)
+        return read_panel(entered, self.schema_, self.policy_, like=self._tail)
 
     def forecast(
         self,
@@ -300,7 +305,7 @@ class PanelForecaster(Learner, ABC):
     def warn_of_look_ahead(self) -> None:
         """Warn if a score on rows after ``cutoff_`` would be too good; most need not."""
 
-    def _at_origin(self, history: Any) -> Panel:
+    def at_origin(self, history: Any) -> Panel:
         """The panel that the rows to forecast follow on: the data, and the gap after it."""
         panel = self._ready(self._tail if history is None else self.read(history))
         return panel.extend(self.gap_) if self.gap_ else panel
@@ -309,9 +314,9 @@ class PanelForecaster(Learner, ABC):
         """The series that can be forecast."""
         return panel
 
-    def _enter(self, data: Any) -> Panel:
-        """Check and read the data of a fit."""
-        return read_panel(self._entered(data, reset=True), self.schema, self.policy_)
+    def _given(self, data: Any) -> Any:
+        """All rows that a fit is given."""
+        return data
 
     def _steps(self, horizon: int | None) -> int:
         if horizon is None:
@@ -342,7 +347,3 @@ class PanelForecaster(Learner, ABC):
         except (ValueError, TypeError) as problem:
             raise WrongType(str(problem)) from problem
         return data
-
-
-_CHUNK = 512
-"""Forecasts at a time: bounds the memory of a long backtest."""

@@ -10,8 +10,8 @@ from tsformer.arrays import Ints
 from tsformer.cures import Cure
 from tsformer.errors import FrameError, ParameterError
 from tsformer.panels import Schema
-from tsformer.reading.ids import read_ids
 from tsformer.reading.roles import resolve
+from tsformer.reading.rows import read_ids
 from tsformer.reading.tables import as_frame
 
 __all__ = ["refuse_folds"]

@@ -28,10 +28,10 @@ from tsformer.panels import Panel, Policy, ResolvedSchema, Scales, Schema
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout
-from tsformer.params import Params
+from tsformer.params import Params, groups_of
 from tsformer.time.freq import as_freq, name_of
 from tsformer.training import Training
-from tsformer.training.groups import Device, Optimizer, Reports, Windows
+from tsformer.training.groups import Reports
 from tsformer.windows import PanelScales, sizes_of
 
 __all__ = ["load", "savable", "save_forecaster"]
@@ -53,10 +53,11 @@ def _values() -> dict[str, type[Any]]:
         *_parts(models, models.Architecture),
         *_parts(heads, heads.Head),
         *_parts(panels, panels.Transform),
-        *(Policy, Schema, ResolvedSchema, Training, Optimizer, Windows, Device, Reports),
+        *(Policy, Schema, ResolvedSchema, Training),
         *(Layout, Columns, Panel, PanelIndex, PanelScales, Scales),
     )
-    return {kind.__name__: kind for kind in parts}
+    groups = (inner for kind in (*parts, *_FORECASTERS.values()) for inner in groups_of(kind))
+    return {kind.__name__: kind for kind in (*parts, *groups)}
 
 
 _UNSAVED = {"callbacks": (), "logger": None}

@@ -10,14 +10,13 @@ from torch import Tensor, nn
 
 from tsformer.cures import Cure, warn
 from tsformer.errors import LookAhead, ParameterError
-from tsformer.estimators.defaults import default_context
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.scaling import column_scales, window_kind
+from tsformer.estimators.parameters import COLUMN_SCALES, WINDOW_KINDS, default_context
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, MaskedTransformer, WindowScaling
 from tsformer.models.masked import MaskedNetwork, Rebuilding
 from tsformer.panels import Panel, Policy, Schema
-from tsformer.params import KW_ONLY, param, params
+from tsformer.params import KW_ONLY, param, params, settings_of
 from tsformer.reading import read_panel
 from tsformer.training import Training
 from tsformer.training.budget import Budget
@@ -114,7 +113,7 @@ class PretrainedWeights:
                 f"start holds the weights of a {own}, which fit no {other}: leave out model, or "
                 f"give a {own}"
             )
-        mine, theirs = (one.get_params(deep=False) for one in (self.model, model))
+        mine, theirs = settings_of(self.model), settings_of(model)
         different = [n for n in mine if n not in _FREE and mine[n] != theirs[n]]
         if different:
             shown = ", ".join(f"{name}={mine[name]!r} not {theirs[name]!r}" for name in different)
@@ -235,7 +234,7 @@ class MaskedPretrainer(Learner):
             context=self.context_,
             horizon=self.horizon,
             batch_size=settings.batch_size,
-            scaling=column_scales(self.scaling),
+            scaling=COLUMN_SCALES[self.scaling],
             sampling=settings.sampling,
             stride=settings.stride,
             validation=validation,
@@ -244,7 +243,7 @@ class MaskedPretrainer(Learner):
         bare = copy.deepcopy(self.model_).set_params(skip=False)
         built = build_network(bare, data.sizes, self.head_, random_state=seed)
         network = cast(MaskedNetwork, built)
-        windows = WindowScaling(window_kind(self.scaling))
+        windows = WindowScaling(WINDOW_KINDS[self.scaling])
         module = ForecastModule(
             Rebuilding(network, self.share, windows.normaliser),
             self.head_,

@@ -1,71 +1,149 @@
 """How much better a forecaster is than seasonal persistence on the rows that validate it."""
 
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Protocol
+
 import numpy as np
 
-from tsformer.arrays import Ints
+from tsformer.arrays import Floats, Ints
 from tsformer.cures import Cure, warn
 from tsformer.errors import NoSkill
-from tsformer.estimators.contract import PanelForecaster
-from tsformer.estimators.forecasts import windows_of
-from tsformer.estimators.mase import naive_scale, scaled_error
-from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
-from tsformer.panels import Panel, Scales
+from tsformer.estimators.forecasts import Forecasts, windows_of
+from tsformer.estimators.naive import (
+    naive_scale,
+    scaled_error,
+    seasonal_history,
+    seasonal_naive,
+    usable_season,
+)
+from tsformer.panels import Panel, Scales, Transform
+from tsformer.panels.chain import Inverse, apply_all
 from tsformer.windows import WindowIndex
 
-__all__ = ["skill", "warn_without_skill"]
+__all__ = ["Validated", "ValidationSkill", "warn_without_skill"]
 
 
 _ROUNDING = 1e-5
 """An error of so little of a series' deviation is what float32 leaves of a perfect forecast."""
 
 
-def skill(fitted: PanelForecaster, panel: Panel, validation: WindowIndex, ends: Ints) -> float:
-    """One minus the ratio of its MASE to that of seasonal persistence on the same windows.
+class Validated(Protocol):
+    """A forecaster whose fit is under way."""
+
+    horizon_: int
+    gap_: int
+    transforms_: tuple[Transform, ...]
+
+    @property
+    def reach_(self) -> int:
+        """Rows that must stand before the first one to forecast."""
+
+    def forecast(self, panel: Panel, series: Ints, origins: Ints) -> Iterable[Forecasts]:
+        """Forecasts from many origins."""
+
+
+class ValidationSkill:
+    """The skill after each epoch, from the forecasts of which the validation loss is taken.
+
+    The skill is one minus the ratio of the MASE to that of seasonal persistence on the same
+    windows: 1 is perfect, 0 no better, negative worse. Where both are perfect up to rounding it is
+    0; where only persistence is, NaN: there is nothing to divide by. NaN also without windows, and
+    where no series has a unit.
 
     Parameters
     ----------
-    validation
-        The windows to forecast.
+    fitted
+        What is being fitted: horizon, gap, transforms and reach are known.
+    panel
+        Its data, in the caller's units.
+    scales
+        Of the targets, after the transforms.
     ends
         (series,) number of training rows, from which the unit of errors is.
-
-    Returns
-    -------
-    float
-        1 is perfect, 0 no better, negative worse. Where both are perfect up to rounding it is 0;
-        where only persistence is, NaN: there is nothing to divide by. NaN also without windows,
-        and where no series has a unit.
     """
-    series, origins = validation.locate(np.arange(len(validation)))
-    reached = origins >= fitted.reach_
-    season, gap = usable_season(panel, ends=ends), fitted.gap_
-    history = seasonal_history(panel, season)
-    units = naive_scale(panel, ends=ends)
-    exact = _ROUNDING * Scales.fit(panel.target.values, panel.index.starts, ends).scale / units
-    own, naive, rounding = 0.0, 0.0, 0.0
-    for part in fitted.forecast(panel, series[reached], origins[reached]):
+
+    def __init__(self, fitted: "Validated", panel: Panel, scales: Scales, ends: Ints) -> None:
+        self.fitted, self.panel, self.scales, self.ends = fitted, panel, scales, ends
+        self._by_epoch: dict[int | None, float] = {}
+        self.begin()
+
+    # worked out when the first window is judged; a fit may have none
+
+    @cached_property
+    def _undo(self) -> Inverse:
+        return apply_all(self.fitted.transforms_, self.panel)[1]
+
+    @cached_property
+    def _season(self) -> int:
+        return usable_season(self.panel, ends=self.ends)
+
+    @cached_property
+    def _history(self) -> Floats:
+        return seasonal_history(self.panel, self._season)
+
+    @cached_property
+    def _units(self) -> Floats:
+        return naive_scale(self.panel, ends=self.ends)
+
+    @cached_property
+    def _exact(self) -> Floats:
+        own = Scales.fit(self.panel.target.values, self.panel.index.starts, self.ends)
+        return _ROUNDING * own.scale / self._units
+
+    def begin(self) -> None:
+        """Start a pass over the windows."""
+        self._own = self._naive = self._rounding = 0.0
+        self._windows = 0
+
+    def add(self, series: Ints, origins: Ints, point: Floats) -> None:
+        """Forecasts (window, horizon, target) as a network makes them: transformed and scaled."""
+        reached = origins >= self.fitted.reach_
+        series, origins = series[reached], origins[reached]
+        restored = self.scales.restore(point[reached], series)[..., None]
+        self._compare(series, origins, self._undo(restored, series, origins)[..., 0])
+
+    def finish(self, epoch: int) -> None:
+        """The pass is over."""
+        if self._windows:
+            self._by_epoch[epoch] = self._skill()
+
+    def of(self, epoch: int | None, validation: WindowIndex) -> float:
+        """The skill after an epoch; the windows are forecast if that epoch's were not shown."""
+        if epoch in self._by_epoch:
+            return self._by_epoch[epoch]
+        series, origins = validation.locate(np.arange(len(validation)))
+        reached = origins >= self.fitted.reach_
+        self.begin()
+        for part in self.fitted.forecast(self.panel, series[reached], origins[reached]):
+            self._compare(part.series, part.origin, part.point)
+        return self._skill()
+
+    def _compare(self, series: Ints, origins: Ints, point: Floats) -> None:
+        gap, horizon = self.fitted.gap_, self.fitted.horizon_
         repeated = seasonal_naive(
-            panel,
-            history,
-            part.series,
-            part.origin - gap,
-            horizon=gap + fitted.horizon_,
-            season=season,
+            self.panel,
+            self._history,
+            series,
+            origins - gap,
+            horizon=gap + horizon,
+            season=self._season,
         )[:, gap:]
-        truth, unit = (
-            windows_of(panel, part.series, part.origin, fitted.horizon_),
-            units[part.series],
-        )
-        errors = scaled_error(truth, part.point, unit)
+        truth, unit = windows_of(self.panel, series, origins, horizon), self._units[series]
+        errors = scaled_error(truth, point, unit)
         others = scaled_error(truth, repeated, unit)
         both = ~np.isnan(errors) & ~np.isnan(others)
-        own += float(errors[both].sum())
-        naive += float(others[both].sum())
-        small = np.broadcast_to(exact[part.series][:, None, :], both.shape)
-        rounding += float(small[both].sum())
-    if naive <= rounding:
-        return 0.0 if rounding > 0 and own <= rounding else float("nan")
-    return 1 - own / naive
+        self._own += float(errors[both].sum())
+        self._naive += float(others[both].sum())
+        small = np.broadcast_to(self._exact[series][:, None, :], both.shape)
+        self._rounding += float(small[both].sum())
+        self._windows += len(series)
+
+    def _skill(self) -> float:
+        if self._naive <= self._rounding:
+            tied = self._rounding > 0 and self._own <= self._rounding
+            return 0.0 if tied else float("nan")
+        return 1 - self._own / self._naive
 
 
 def warn_without_skill(model: object, skill: float, *, seasonal: bool) -> None:

@@ -12,8 +12,8 @@ from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.reading import Holdout, RollingOrigin, read_panel
-from tsformer.reading.ids import read_ids
 from tsformer.reading.roles import resolve
+from tsformer.reading.rows import read_ids
 from tsformer.reading.tables import as_frame
 
 __all__ = ["Block", "Plan", "Skip", "Source", "make_plan", "named_split"]

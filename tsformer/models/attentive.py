@@ -14,9 +14,31 @@ from tsformer.nn import (
     FullAttention,
     MultiHeadAttention,
 )
-from tsformer.params import KW_ONLY, param, params
+from tsformer.params import KW_ONLY, Params, group, param, params
 
-__all__ = ["Attentive"]
+__all__ = ["Attentive", "Block"]
+
+
+@params
+class Block(Params):
+    """What is seldom changed inside a block of attention and feed-forward.
+
+    Examples
+    --------
+    >>> Block(activation="relu").attention_dropout
+    0.0
+    """
+
+    _: KW_ONLY
+    attention_dropout: float = param(
+        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
+        default=0.0,
+        low=0,
+        below=1,
+    )
+    activation: Literal["gelu", "relu"] = param(
+        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
+    )
 
 
 @params
@@ -31,21 +53,13 @@ class Attentive(Architecture):
     n_heads: int = param("Attention heads; must divide d_model.", default=4, low=1)
     d_ff: int = param("Width inside the feed-forward parts.", default=128, low=1)
     dropout: float = param("Share of activations dropped in training.", default=0.1, low=0, below=1)
-    attention_dropout: float = param(
-        "Share of attention weights dropped in training; above 0 fused kernels cannot be used.",
-        default=0.0,
-        low=0,
-        below=1,
-    )
-    activation: Literal["gelu", "relu"] = param(
-        "Activation of the feed-forward parts.", default="gelu", choices=("gelu", "relu")
-    )
     norm: Literal["post", "pre"] = param(
         "LayerNorm after each residual sum, or before each part.",
         default="post",
         choices=("post", "pre"),
     )
     skip: bool = param("Add a ridge forecast that is trained at a tenth of the rate.", default=True)
+    block: Block | None = group(Block, default=None)
 
     def attention(
         self, attend: nn.Module | None = None, *, placement: Placement | None = None

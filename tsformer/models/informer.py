@@ -10,16 +10,56 @@ from tsformer.heads import Head
 from tsformer.models.attentive import Attentive
 from tsformer.models.skip import SkipNetwork
 from tsformer.models.tokens import TokenEmbedding, hidden_steps, window_columns
-from tsformer.nn import (
-    Decoder,
-    Distilling,
-    Encoder,
-    ProbSparse,
-)
-from tsformer.params import KW_ONLY, param, params
+from tsformer.nn import Decoder, Distilling, Encoder, ProbSparse
+from tsformer.params import KW_ONLY, Params, group, param, params
 from tsformer.windows import Batch, Sizes
 
-__all__ = ["Informer"]
+__all__ = ["Convolutions", "Informer", "Sparsity"]
+
+
+@params
+class Sparsity(Params):
+    """How attention is made sparse, and where.
+
+    Examples
+    --------
+    >>> Sparsity(factor=3, exact_below=0).sampling
+    'shared'
+    """
+
+    _: KW_ONLY
+    factor: int = param("Queries kept and keys sampled, in units of ln(length).", default=5, low=1)
+    sampling: Literal["shared", "per_query"] = param(
+        "One key sample per head, or one per query.",
+        default="shared",
+        choices=("shared", "per_query"),
+    )
+    exact_below: int | None = param(
+        "Lengths below it use exact attention; None is the measured crossover.", default=None, low=0
+    )
+    decoder_attention: Literal["exact", "prob_sparse"] = param(
+        "Self-attention of the decoder, causal either way.",
+        default="exact",
+        choices=("exact", "prob_sparse"),
+    )
+
+
+@params
+class Convolutions(Params):
+    """The convolutions that embed steps, and those that distil between encoder blocks.
+
+    Examples
+    --------
+    >>> Convolutions(distilling_norm="batch").kernel
+    3
+    """
+
+    _: KW_ONLY
+    kernel: int = param("Steps that each embedded one is made of, an odd number.", default=3, low=1)
+    distilling: bool = param("Halve the sequence between encoder blocks.", default=True)
+    distilling_norm: Literal["layer", "batch"] = param(
+        "What normalises a distilled step.", default="layer", choices=("layer", "batch")
+    )
 
 
 @params
@@ -59,28 +99,11 @@ class Informer(Attentive):
     _: KW_ONLY
     encoder_layers: int = param("Encoder blocks.", default=2, low=1)
     decoder_layers: int = param("Decoder blocks.", default=1, low=1)
-    factor: int = param("Queries kept and keys sampled, in units of ln(length).", default=5, low=1)
-    sampling: Literal["shared", "per_query"] = param(
-        "One key sample per head, or one per query.",
-        default="shared",
-        choices=("shared", "per_query"),
-    )
-    exact_below: int | None = param(
-        "Lengths below it use exact attention; None is the measured crossover.", default=None, low=0
-    )
-    distilling: bool = param("Halve the sequence between encoder blocks.", default=True)
-    distilling_norm: Literal["layer", "batch"] = param(
-        "What normalises a distilled step.", default="layer", choices=("layer", "batch")
-    )
-    decoder_attention: Literal["exact", "prob_sparse"] = param(
-        "Self-attention of the decoder, causal either way.",
-        default="exact",
-        choices=("exact", "prob_sparse"),
-    )
     start: int | None = param(
         "Context steps the decoder starts from; None is half the context.", default=None, low=0
     )
-    kernel: int = param("Steps each value embedding looks at, an odd number.", default=3, low=1)
+    sparsity: Sparsity | None = group(Sparsity, default=None)
+    convolutions: Convolutions | None = group(Convolutions, default=None)
 
     def build(self, sizes: Sizes, head: Head) -> "InformerNetwork":
         """The network, with fresh weights."""

@@ -24,10 +24,31 @@ from tsformer.nn import (
     patch_count,
     sinusoidal,
 )
-from tsformer.params import KW_ONLY, param, params
+from tsformer.params import KW_ONLY, Params, group, param, params
 from tsformer.windows import Batch, Sizes
 
-__all__ = ["PatchTransformer"]
+__all__ = ["PatchTransformer", "Patches"]
+
+
+@params
+class Patches(Params):
+    """What tells one patch from another: its place, and what it is normalised over.
+
+    Examples
+    --------
+    >>> Patches(patch_norm="batch").positions
+    'learned'
+    """
+
+    _: KW_ONLY
+    patch_norm: Literal["layer", "batch"] = param(
+        "What normalises a patch.", default="layer", choices=("layer", "batch")
+    )
+    positions: Literal["learned", "sinusoidal"] = param(
+        "A vector learned for each place, or waves of the patch's mean time.",
+        default="learned",
+        choices=("learned", "sinusoidal"),
+    )
 
 
 @params
@@ -84,14 +105,7 @@ class PatchTransformer(Attentive):
         choices=("independent", "joint"),
     )
     encoder_layers: int = param("Encoder blocks.", default=3, low=1)
-    patch_norm: Literal["layer", "batch"] = param(
-        "What normalises a patch.", default="layer", choices=("layer", "batch")
-    )
-    positions: Literal["learned", "sinusoidal"] = param(
-        "A vector learned for each place, or waves of the patch's mean time.",
-        default="learned",
-        choices=("learned", "sinusoidal"),
-    )
+    patches: Patches | None = group(Patches, default=None)
 
     def build(self, sizes: Sizes, head: Head) -> "PatchNetwork":
         """The network, with fresh weights."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tsformer.params import Params
+from tsformer.params import Params, settings_of
 
 __all__ = ["same_value"]
 
@@ -29,7 +29,7 @@ def same_value(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, Params):
-        return same_value(one.get_params(deep=False), other.get_params(deep=False))
+        return same_value(settings_of(one), settings_of(other))
     if isinstance(one, Mapping):
         return list(one) == list(other) and all(same_value(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)):

@@ -14,8 +14,8 @@ from tsformer.errors import (
 )
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.reading import read_panel
-from tsformer.reading.ids import read_ids
 from tsformer.reading.roles import resolve
+from tsformer.reading.rows import read_ids
 from tsformer.reading.tables import as_frame
 
 __all__ = ["Attempt", "read_on"]

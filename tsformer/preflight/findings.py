@@ -1,5 +1,6 @@
 """What an analyst should know of a panel before a fit: one line each, and how bad it is."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -16,8 +17,12 @@ from tsformer.reading.repeats import is_name
 __all__ = ["Finding", "constant_series", "findings", "named_rows"]
 
 
-_CODES = (-9999.0, -999.0, -99.0, 9999.0, 99999.0, 999999.0, -99999.0)
-"""Numbers that stand for "not measured" in many files."""
+_NINES = re.compile(r"-9\.9+|-99(\.9+)?|-?999+(\.9+)?")
+_LIMITS = frozenset((2.0**15 - 1, -(2.0**15), 2.0**16 - 1, 2.0**31 - 1, -(2.0**31), 2.0**32 - 1))
+_FILL = 1e19
+"""Beyond it stand the fill values of measuring programs; nobody counts or measures so much."""
+_MOST_CODES = 3
+"""Codes looked for at either end of a column."""
 _MOST = 6
 """Lines of one kind."""
 _WIDE = 6
@@ -118,11 +123,10 @@ def _missing(panel: Panel) -> Iterator[Finding]:
 def _codes(panel: Panel) -> Iterator[Finding]:
     for _, name, values in _columns(panel):
         seen = values[~np.isnan(values)]
-        for code in _CODES:
+        codes = _likely_codes(seen)
+        rest = seen[~np.isin(seen, codes)]
+        for code in codes if len(rest) else ():
             same = seen == code
-            if not same.any() or same.all():
-                continue
-            rest = seen[~same]
             spread = max(float(rest.std()), 1e-9 * abs(code))
             beyond = code < rest.min() - _FAR * spread or code > rest.max() + _FAR * spread
             if beyond:
@@ -136,12 +140,25 @@ def _codes(panel: Panel) -> Iterator[Finding]:
                 )
 
 
+def _likely_codes(seen: Floats) -> list[float]:
+    """The lowest and highest values that are written like a code for "not measured"."""
+    distinct = np.unique(seen)
+    ends = {*distinct[:_MOST_CODES].tolist(), *distinct[-_MOST_CODES:].tolist()}
+    return sorted(one for one in ends if _is_code(one))
+
+
+def _is_code(value: float) -> bool:
+    nines = _NINES.fullmatch(f"{value:.12g}") is not None
+    return nines or value in _LIMITS or abs(value) >= _FILL
+
+
 def _without(name: str, code: float) -> Cure:
+    exact = f"{code:g}" if float(f"{code:g}") == code else repr(code)
     return Cure(
         "Mask it",
-        code=f'frame["{name}"] = frame["{name}"].replace({code:g}, float("nan")), and'
+        code=f'frame["{name}"] = frame["{name}"].replace({exact}, float("nan")), and'
         ' policy=Policy(missing="mask")',
-        option=f"--na {code:g} --missing mask",
+        option=f"--na {exact} --missing mask",
     )
 
 

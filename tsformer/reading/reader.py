@@ -1,14 +1,13 @@
 """From a frame to a panel: the one door that data comes in by."""
 
 import logging
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tsformer.cures import Cure, warn
+from tsformer.cures import Cure, ignored, warn
 from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout, refuse_output_names
@@ -203,8 +202,7 @@ def _asked_freq(said: Any, roles: Roles, like: Panel | None) -> Freq | None:
 
 
 def _as_period(freq: Any) -> pd.PeriodDtype | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # periods of business days are on their way out
+    with ignored():  # periods of business days are on their way out
         try:
             return pd.PeriodDtype(freq)
         except (TypeError, ValueError, AttributeError):

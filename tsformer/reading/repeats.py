@@ -1,5 +1,6 @@
 """What repeated stamps may mean: a column tells series apart, or rows are there twice."""
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -7,9 +8,14 @@ from pandas.api.types import is_bool_dtype, is_integer_dtype
 
 from tsformer.cures import Cure
 from tsformer.reading.spots import Roles
+from tsformer.time.formats import names_months
+from tsformer.time.names import tells_time, unit_of
 from tsformer.time.stamps import is_text
 
-__all__ = ["hint", "is_name", "names_rows", "tells_apart"]
+__all__ = ["hint", "is_name", "names_rows", "tells_apart", "tells_stamps"]
+
+_CODE = re.compile(r"(?i)[a-z]{0,2}\.? ?\d{1,2}\.?|[ivx]{1,4}\.?")
+_UNITS = ("quarter", "month", "week", "day", "day of the year", "weekday", "hour", "minute")
 
 _A_STAMP = 1.5
 """Rows at a stamp below which a few of them are rather there twice."""
@@ -45,6 +51,23 @@ def tells_apart(frame: pd.DataFrame, names: Sequence[str], stamps: pd.Index) -> 
     return not keys.assign(**{"".join(names) + " at": stamps}).duplicated().any()
 
 
+def tells_stamps(values: pd.Series, name: str) -> bool:
+    """Whether text that would tell series apart rather tells the rest of their stamps.
+
+    Examples
+    --------
+    >>> tells_stamps(pd.Series(["Januar", "Februar", "März"]), "Monat")
+    True
+    >>> tells_stamps(pd.Series(["north", "south"]), "shop")
+    False
+    """
+    words = [str(one).strip() for one in values.dropna().unique()]
+    if names_months(words):
+        return True
+    coded = all(_CODE.fullmatch(one) for one in words)
+    return unit_of(name) in _UNITS or (bool(unit_of(name)) and coded)
+
+
 def hint(frame: pd.DataFrame, roles: Roles) -> tuple[str, Cure]:
     """Ask what a caller may have forgotten whose stamps repeat and who named no series."""
     given = {*roles.covariates, roles.weight, roles.time.column}
@@ -55,7 +78,11 @@ def hint(frame: pd.DataFrame, roles: Roles) -> tuple[str, Cure]:
         if is_integer_dtype(frame[name].dtype) and not is_bool_dtype(frame[name].dtype)
     ]
     names = [name for name in free if name in whole or is_name(frame[name])]
-    series = next((name for name in names if _is_series(frame, name, roles.stamps)), None)
+    keys = [name for name in names if _is_series(frame, name, roles.stamps)]
+    series = next((name for name in keys if not tells_time(name)), None)
+    if series is None and keys:
+        said = f"Column {keys[0]!r} has the name of a time: it may tell the rest of the stamps."
+        return said, Cure("Write whole stamps into one column, such as 2018-03-01 13:30")
     if series is None:
         return "Is a series column missing?", Cure("Name it", {"schema__series": ...})
     said = f"Does column {series!r} tell series apart?"

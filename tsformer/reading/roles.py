@@ -17,7 +17,7 @@ from tsformer.panels.index import shown
 from tsformer.panels.layout import Layout
 from tsformer.panels.schema import ResolvedSchema, Schema
 from tsformer.reading.leftovers import calendar_columns, or_counted, refuse_unread_time
-from tsformer.reading.repeats import is_name, names_rows, tells_apart
+from tsformer.reading.repeats import is_name, names_rows, tells_apart, tells_stamps
 from tsformer.reading.spots import Roles, Spot
 from tsformer.reading.time_columns import (
     USUAL_KEYS,
@@ -187,7 +187,7 @@ def _find_series(
     texts = [name for name in free if is_name(frame[name]) and not names_rows(frame[name])]
     keys = [name for name in texts if tells_apart(frame, [name], stamps)]
     if len(keys) == 1 or (len(texts) == 1 and not keys):
-        return Spot((keys or texts)[0])
+        return _named_by(frame, (keys or texts)[0])
     if len(keys) > 1:
         raise FrameError(
             f"stamps repeat, and the columns {', '.join(map(repr, keys))} could all tell the series"
@@ -207,6 +207,18 @@ def _find_series(
                 ),
             )
     return None
+
+
+def _named_by(frame: pd.DataFrame, name: str) -> Spot:
+    """The column that tells series apart, unless it seems to tell the rest of their stamps."""
+    if tells_stamps(frame[name], name):
+        raise WrongTime(
+            f"stamps repeat, and column {name!r} (first: {frame[name].iloc[0]!r} in row 0) seems to"
+            " tell the rest of them, but is written in no way that can be read: months are read"
+            " by number or by their English names. Write whole dates, such as 2018-03-01.",
+            Cure("If it tells series apart, say so", {"schema__series": name}),
+        )
+    return Spot(name)
 
 
 def _series_of(

@@ -8,8 +8,8 @@ import pandas as pd
 from pandas.tseries.api import guess_datetime_format
 
 __all__ = [
-    "Spelling", "fitting", "is_spelling", "month_number", "names_periods", "reads_like",
-    "zone_word",
+    "Spelling", "fitting", "is_spelling", "month_number", "names_months", "names_periods",
+    "reads_like", "zone_word",
 ]  # fmt: skip
 
 _NUMERIC = re.compile(r"(\d{1,4})([/. -])(\d{1,2})\2(\d{1,4})(?:[T ]+(\d.*))?")
@@ -54,7 +54,9 @@ _NUMBERS = {
 _FOREIGN = (
     "jän", "mär", "mrz", "mae", "mai", "okt", "dez", "fév", "fev", "avr", "juin", "juil", "aoû",
     "aou", "déc", "ene", "abr", "ago", "dic", "gen", "mag", "giu", "lug", "set", "ott", "out",
-    "mrt", "maa", "mei", "maj", "ian", "iun", "iul", "noi",
+    "mrt", "maa", "mei", "maj", "ian", "iun", "iul", "noi", "janu", "janv", "janei", "febr", "febb",
+    "mars", "marzo", "març", "april", "juni", "junh", "juli", "julh", "augus", "septem", "octob",
+    "oktob", "novem", "noviem", "decem", "dezem",
 )  # fmt: skip
 """How months begin in other languages: text to be refused by name, not overlooked."""
 _ZONE_WORD = re.compile(r".*\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(?P<word>[A-Z]{2,5})")
@@ -133,6 +135,9 @@ def fitting(text: pd.Series) -> list[Spelling]:
     for one, read in good.items():
         if not any(read.equals(good[other]) for other in apart):
             apart.append(one)
+    if len(apart) > 1 and any(one.kind.startswith("%y") for one in apart):
+        # 23-01-02 may be a day of 2023 or of 2002: with the parts mistaken, rows are out of order
+        apart = [one for one in apart if _in_order(good[one])] or apart
     return apart
 
 
@@ -141,6 +146,8 @@ def names_periods(text: str) -> bool:
 
     >>> [names_periods(one) for one in ("2022Q4", "2019-W02", "Mär 2018", "sku-1234", "item 2018")]
     [True, True, True, False, False]
+    >>> [names_periods(f"{one} 2018") for one in ("Januar", "febbraio", "octobre", "novela")]
+    [True, True, True, False]
     """
     for patterns in _COMPILED.values():
         for pattern in patterns:
@@ -167,6 +174,15 @@ def month_number(name: str) -> int | None:
     (9, None)
     """
     return _NUMBERS.get(name.casefold().removesuffix("."))
+
+
+def names_months(words: Sequence[str]) -> bool:
+    """Whether words are the names of months, in any language that has such months.
+
+    >>> names_months(["Januar", "März", "Mai", "Okt."]), names_months(["Mai", "Linde", "Out"])
+    (True, False)
+    """
+    return len(words) > 2 and all(_is_month(one.rstrip(".")) for one in words)
 
 
 def reads_like(text: str) -> bool:
@@ -206,7 +222,16 @@ def _formats(text: Sequence[str]) -> list[str]:
         orders = [["%Y", "%m", "%d"], ["%Y", "%d", "%m"]]
         return [mark.join(order) + clock for order in orders]
     year = "%Y" if len(last) == 4 else "%y"
-    return [mark.join([*order, year]) + clock for order in (("%d", "%m"), ("%m", "%d"))]
+    orders = [["%d", "%m", year], ["%m", "%d", year]]
+    if year == "%y" and mark in "-/" and len(first) == 2:
+        orders.append(["%y", "%m", "%d"])
+    return [mark.join(order) + clock for order in orders]
+
+
+def _in_order(stamps: pd.Series) -> bool:
+    """Whether distinct stamps come one after the other, forward or backward."""
+    distinct = stamps.drop_duplicates()
+    return bool(distinct.is_monotonic_increasing or distinct.is_monotonic_decreasing)
 
 
 def _clock_format(clock: str | None) -> str:

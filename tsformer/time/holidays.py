@@ -2,7 +2,6 @@
 
 import datetime
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import pandas as pd
 from pandas.tseries.holiday import AbstractHolidayCalendar
 
 from tsformer.arrays import Floats, Ints
-from tsformer.cures import Cure
+from tsformer.cures import Cure, ignored
 from tsformer.errors import ParameterError
 from tsformer.time.countries import country_days
 from tsformer.time.freq import Freq, advance, per_second, wall_of
@@ -113,9 +112,7 @@ def holiday_share(
 
 def _written_out(calendar: AbstractHolidayCalendar, stamps: pd.DatetimeIndex) -> tuple[str, ...]:
     first, last = _years(stamps)
-    with warnings.catch_warnings():
-        # pandas says which rules are slow, and which ways of its own will change
-        warnings.simplefilter("ignore")
+    with ignored():  # pandas says which rules are slow, and which ways of its own will change
         days = calendar.holidays(pd.Timestamp(first, 1, 1), pd.Timestamp(last, 12, 31))
     return tuple(sorted({_date(day) for day in days}))
 

@@ -1,12 +1,11 @@
 """Finding a frequency: the steady step between stamps, or their median gap."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from tsformer.arrays import Ints
+from tsformer.cures import ignored
 from tsformer.time.freq import Freq, as_freq, per_second, ticks, wall_of
 from tsformer.time.monthly import day_of_month
 
@@ -61,9 +60,7 @@ def _inferred(stamps: pd.DatetimeIndex) -> Freq | None:
     else:
         tries = [stamps.tz_convert("UTC").tz_localize(None)]
     for one in tries:
-        with warnings.catch_warnings():
-            # the return type changes in pandas 4; both are read
-            warnings.simplefilter("ignore")
+        with ignored():  # the return type changes in pandas 4; both are read
             found = pd.infer_freq(one)
         if found is not None:
             return as_freq(found)

@@ -19,7 +19,7 @@ _UNITS = {
     "day": "day days dd dayofmonth",
     "day of the year": "doy yday dayofyear julianday",
     "weekday": "weekday dayofweek dow wochentag",
-    "hour": "hour hours hr hrs hh h stunde std heure hora ora uur hourending he hourofday",
+    "hour": "hour hours hr hrs hh h stunde std heure hora ora uur hourending he hourofday hhmm",
     "minute": "minute minutes min mi",
     "second": "second seconds sec ss",
 }

@@ -28,6 +28,8 @@ _CHAINS = (
     ("year", "week", "weekday"),
     ("year", "quarter"),
 )
+_LETTERS = {"quarter": "[QT]", "week": "K?W", "month": "M"}
+"""What stands before the number of a unit."""
 _SECONDS = {"hour": 3600, "minute": 60, "second": 1, "clock": 1, "hours and minutes": 1}
 
 
@@ -147,6 +149,8 @@ def _unit(values: pd.Series, name: str) -> str:
     low, high = int(numbers.min()), int(numbers.max())
     if named in ("hour", "moment") and 100 <= high <= 2400 and low >= 0:
         return "hours and minutes" if (numbers % 100 < 60).all() else ""
+    if named == "date" and high <= 31:
+        named = "day"  # one word for both, as "Jour" and "Tag"
     if named == "day" and high > 31:
         named = "day of the year"
     first, last = _RANGES.get(named, (1, 0))
@@ -165,9 +169,12 @@ def _unit_of_text(values: pd.Series, named: str) -> str:
         return "clock"
     if named == "month" and all(month_number(one) for one in text):
         return "month"
-    letter = {"quarter": "Q", "week": "W", "month": "M"}.get(named)
-    spelt = letter and all(re.fullmatch(rf"(?i){letter}\d{{1,2}}", one) for one in text)
-    return named if spelt else ""
+    for unit, letter in _LETTERS.items():
+        if named in (unit, "moment") and all(
+            re.fullmatch(rf"(?i){letter}\d{{1,2}}", one) for one in text
+        ):
+            return unit
+    return ""
 
 
 def _values(values: pd.Series, part: Part, where: Callable[[int], str]) -> Floats:
@@ -197,7 +204,7 @@ def _number(value: object, unit: str) -> float | None:
         return _clock_seconds(str(value).strip())
     if isinstance(value, str) and unit == "month" and month_number(value.strip()):
         return month_number(value.strip())
-    match = re.fullmatch(r"[A-Za-z]?(\d+)", value.strip()) if isinstance(value, str) else None
+    match = re.fullmatch(r"[A-Za-z]{0,2}(\d+)", value.strip()) if isinstance(value, str) else None
     if match is not None:
         return float(match.group(1))
     whole = isinstance(value, (int, float, np.number)) and value == value

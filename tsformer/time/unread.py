@@ -31,7 +31,7 @@ def not_read(
     )
     if len(spelt) > 1:
         return WrongTime(
-            f"{start} Day and month cannot be told apart.",
+            f"{start} {_mistaken(spelt)} cannot be told apart.",
             *(_by_format(name, one.kind) for one in spelt),
         )
     word = zone_word(text[bad[0]])
@@ -51,6 +51,11 @@ def not_read(
             " Write all rows in one way, such as 2018-03."
         )
     return WrongTime(start, _by_format(name, "..."))
+
+
+def _mistaken(spelt: list[Spelling]) -> str:
+    first = any(one.kind.startswith("%y") for one in spelt)
+    return "Day, month and year" if first else "Day and month"
 
 
 def share_read(text: pd.Series) -> float:

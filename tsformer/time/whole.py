@@ -15,6 +15,8 @@ from tsformer.time.names import counts_rows, tells_time, unit_of
 __all__ = ["WholeTime", "is_count", "whole_numbers", "whole_time"]
 
 _DIGITS = {14: "%Y%m%d%H%M%S", 12: "%Y%m%d%H%M", 10: "%Y%m%d%H", 8: "%Y%m%d"}
+_SHORT_DIGITS = {7: ("%Y%j",), 6: ("%Y%m", "weeks as '%G%V'", "%y%m%d")}
+"""Digits that are time only under a name or in a place that says so."""
 _YEARS = (1500, 2200)
 _SINCE_1970 = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 _SECONDS = (10**8, 41 * 10**8)
@@ -22,6 +24,9 @@ _SECONDS = (10**8, 41 * 10**8)
 _EXCEL = (20_000, 60_000)
 """From 1954 to 2064."""
 _UNIX_TO_EXCEL = 25_569
+_JULIAN = (2_415_000, 2_490_000)
+"""From 1899 to 2105."""
+_UNIX_TO_JULIAN = 2_440_587.5
 _VALUES = frozenset(["y", "target", "value", "values"])
 _STEADY, _CERTAIN = 0.5, 0.9
 """Steps that must be of the most frequent length: months of days have 7 of 12; by place alone."""
@@ -174,14 +179,15 @@ def _spelt(numbers: Ints, share: float, *, named: bool, hinted: bool) -> str | N
         return None
     width = len(str(numbers[0]))
     kinds = [_DIGITS[width]] if width in _DIGITS else []
-    if width == 6 and hinted | named:
-        kinds = ["%Y%m", "weeks as '%G%V'"]
+    if hinted or named:
+        kinds += _SHORT_DIGITS.get(width, ())
     for kind in kinds:
         stamps = _stamps(numbers, kind)
         if stamps.isna().any() or not _within(stamps.year.to_numpy(), _YEARS):
             continue
         months = stamps.year.to_numpy() * 12 + stamps.month.to_numpy()
-        if width > 6 or named or _steady(months, share):
+        steady = _steady(stamps.asi8 if kind in ("%Y%j", "%y%m%d") else months, share)
+        if width > 7 or steady or (named and kind != "%y%m%d"):
             return kind
     return None
 
@@ -198,6 +204,8 @@ def _counted(
     dated = unit_of(name) in ("date", "day") or _steady(numbers, share)
     if _within(numbers, _EXCEL) and dated:
         return "days as Excel counts them"
+    if _within(numbers, _JULIAN) and _steady(numbers, share):
+        return "Julian days (UTC)"
     return None
 
 
@@ -214,8 +222,9 @@ def _stamps(numbers: NDArray[Any], kind: str) -> pd.DatetimeIndex:
             return _parsed(text + "1", "%G%V%u")
         return _parsed(text, kind)
     unit = kind.partition(" ")[0]
-    if unit == "days":
-        seconds = np.round((numbers - _UNIX_TO_EXCEL) * 86_400)
+    if unit in ("days", "Julian"):
+        epoch = _UNIX_TO_EXCEL if unit == "days" else _UNIX_TO_JULIAN
+        seconds = np.round((numbers - epoch) * 86_400)
     elif unit == "nanoseconds":
         return pd.DatetimeIndex(numbers.astype("int64").view("datetime64[ns]"))
     else:

@@ -1,4 +1,4 @@
-"""One fit: a quiet Lightning run that leaves nothing behind."""
+"""One fit: a network from its seed, and a quiet Lightning run that leaves nothing behind."""
 
 import logging
 import shutil
@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from typing import Any, cast
 
 import pytorch_lightning as pl
@@ -15,18 +16,39 @@ import torch
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
+from tsformer.cures import ignored_for_long
 from tsformer.errors import MissingDependency
-from tsformer.models import Network
+from tsformer.heads import Head
+from tsformer.models import Architecture, Network
 from tsformer.training.budget import Budget
 from tsformer.training.data import WindowDataModule
+from tsformer.training.groups import Device, Reports
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
+from tsformer.windows import Sizes
 
-__all__ = ["train"]
+__all__ = ["build_network", "train"]
 
 
 log = logging.getLogger("tsformer")
+
+_OF_NO_INTEREST = (
+    # gathered batches need no workers; a network in closed form has no optimizer
+    ".*does not have many workers.*",
+    ".*returned `None`, this fit will run.*",
+    ".*GPU available but not used.*",
+    ".*MPS available but not used.*",
+    ".*Total length of `list` across ranks is zero.*",
+    ".*smaller than the logging interval.*",
+    ".*treespec, LeafSpec.*",
+)
+
+
+def build_network(model: Architecture, sizes: Sizes, head: Head, *, random_state: int) -> Network:
+    """A network whose initial weights depend on ``random_state`` alone."""
+    with seeded(random_state):
+        return model.build(sizes, head)
 
 
 def train(
@@ -54,27 +76,28 @@ def train(
     KeyboardInterrupt
         As pressed; Lightning alone would end the process. SIGTERM does end it.
     """
-    bars = _progress(training.progress)
+    device, reports = training.device or Device(), training.reports or Reports()
+    bars = _progress(reports.progress)
     # seeded first: what is silenced is the process's, and threads take turns
     module.budget = budget or Budget(training.max_time)
     began = time.monotonic()
     with seeded(module.random_state), _quiet():
         module.budget.waited(time.monotonic() - began)
         trainer = pl.Trainer(
-            accelerator=training.accelerator,
-            devices=training.devices,
-            precision=cast(Any, training.precision),  # Lightning checks the word itself
+            accelerator=device.accelerator,
+            devices=device.devices,
+            precision=cast(Any, device.precision),  # Lightning checks the word itself
             # the module itself stops a run of no epochs, after what has a closed form
             max_epochs=max(1, training.epochs),
             callbacks=list(bars),
             enable_progress_bar=bool(bars),
-            logger=training.logger or False,
+            logger=reports.logger or False,
             enable_checkpointing=False,
             enable_model_summary=False,
             num_sanity_val_steps=0,
         )
         try:
-            with _compiled(module.network) if training.compile else nullcontext():
+            with _compiled(module.network) if device.compile else nullcontext():
                 trainer.fit(module, datamodule=data)
         except SIGTERMException as stopped:
             raise SystemExit(128 + signal.SIGTERM) from stopped
@@ -107,8 +130,8 @@ def _compiled(network: Network) -> Iterator[None]:
 
 def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:
     notebook = "ipykernel" in sys.modules
-    if progress == "auto":
-        progress = notebook or sys.stderr.isatty()
+    if progress == "auto":  # without widgets a notebook shows every state of a bar below the last
+        progress = find_spec("ipywidgets") is not None if notebook else sys.stderr.isatty()
     if not progress:
         return ()
     return (TQDMProgressBar(leave=False),) if notebook else (RichProgressBar(leave=False),)
@@ -119,15 +142,7 @@ def _quiet() -> Iterator[None]:
     """Silence what Lightning says of itself, for the time of a fit."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
-    with warnings.catch_warnings():
-        # gathered batches need no workers; a network in closed form has no optimizer
-        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-        warnings.filterwarnings("ignore", message=".*returned `None`, this fit will run.*")
-        warnings.filterwarnings("ignore", message=".*GPU available but not used.*")
-        warnings.filterwarnings("ignore", message=".*MPS available but not used.*")
-        warnings.filterwarnings("ignore", message=".*Total length of `list` across ranks is zero.*")
-        warnings.filterwarnings("ignore", message=".*smaller than the logging interval.*")
-        warnings.filterwarnings("ignore", message=".*treespec, LeafSpec.*")
+    with ignored_for_long(*_OF_NO_INTEREST):
         try:
             for logger in loggers:
                 logger.setLevel(logging.ERROR)

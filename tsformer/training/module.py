@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -18,7 +17,9 @@ from tsformer.models import Network, WindowScaling
 from tsformer.models.scaling import WindowKind
 from tsformer.training.budget import Budget, InTime
 from tsformer.training.callbacks import BestWeights
+from tsformer.training.groups import Reports
 from tsformer.training.optimizer import parameter_groups
+from tsformer.training.passes import Converted, Judge, Moved
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
 from tsformer.windows import Batch, WindowDataset, window_loader
@@ -46,8 +47,7 @@ class ForecastModule(pl.LightningModule):
     training
         Learning rate, schedule, patience and the like; ``Training()`` by default.
     scaling
-        How windows are normalised by their own context; see ``WindowScaling``, which takes lags,
-        too.
+        How windows are normalised by their own context; see ``WindowScaling``.
     random_state
         Seed of all noise in training.
 
@@ -56,6 +56,8 @@ class ForecastModule(pl.LightningModule):
     budget : Budget
         The time that ``train`` gives a fit; without limit under a ``Trainer`` of your own, which
         has a ``max_time`` itself.
+    judge : Judge or None
+        Told of all forecasts of validation windows, by epoch.
     history : list of dict
         One row an epoch.
     best : BestWeights
@@ -75,10 +77,13 @@ class ForecastModule(pl.LightningModule):
         self.network = network
         self.head = head
         self.training_settings = training or Training()
-        self.scaling = scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
+        if not isinstance(scaling, WindowScaling):
+            scaling = WindowScaling(scaling, lagged=network.sizes.lagged)
+        self.scaling = scaling
         self.random_state = random_state
         self.best = BestWeights(patience=self.training_settings.patience)
         self.budget = Budget()
+        self.judge: Judge | None = None
         self.history: list[dict[str, float]] = []
         self._sums: dict[str, list[Tensor]] = {"train": [], "validation": []}
         self._epoch_began = 0.0
@@ -139,13 +144,13 @@ class ForecastModule(pl.LightningModule):
 
     def _prepare(self) -> None:
         began = time.monotonic()
-        train = InTime(self._moved(self.trainer.train_dataloader or []), self.budget.a_pass)
+        train = InTime(Moved(self.trainer.train_dataloader or [], self.device), self.budget.a_pass)
         loader = self.trainer.val_dataloaders or []
-        validation = InTime(self._moved(self._shuffled(loader)), self.budget.a_pass)
+        validation = InTime(Moved(self._shuffled(loader), self.device), self.budget.a_pass)
         with seeded(self.random_state, -1, device=self.device), torch.no_grad():
             self.network.prepare(
-                _InLossUnits(train, self._in_loss_units),
-                _InLossUnits(validation, self._in_loss_units),
+                Converted(train, self._in_loss_units),
+                Converted(validation, self._in_loss_units),
                 self.scaling.normaliser,
             )
             if train.cut or validation.cut:
@@ -154,8 +159,11 @@ class ForecastModule(pl.LightningModule):
             with self.trainer.precision_plugin.val_step_context():  # judged as later epochs are
                 self._thin(loader)
                 before = time.monotonic()
-                for index, batch in enumerate(self._moved(loader)):
+                self.on_validation_epoch_start()
+                for index, batch in enumerate(Moved(loader, self.device)):
                     self.validation_step(batch, index)
+                if self.judge is not None:
+                    self.judge.finish(0)
                 self._seconds_to_judge = time.monotonic() - before
             self.train()
         loss = float(self._mean("validation"))
@@ -166,9 +174,6 @@ class ForecastModule(pl.LightningModule):
     def _in_loss_units(self, batch: Batch) -> Batch:
         self.network.sizes.check(batch)
         return self.scaling.in_loss_units(batch)
-
-    def _moved(self, batches: Iterable[Batch]) -> "_Moved":
-        return _Moved(batches, self.device)
 
     def _shuffled(self, loader: Any) -> Any:
         """The same windows so that the first ones, should time end, stand for all."""
@@ -184,7 +189,7 @@ class ForecastModule(pl.LightningModule):
             return
         for _ in range(2):  # the first one takes longer than those that follow
             began = time.monotonic()
-            batch = next(iter(self._moved(loader)))
+            batch = next(iter(Moved(loader, self.device)))
             self.validation_step(batch, 0)
             seconds = max(1e-9, time.monotonic() - began)
         self._sums["validation"] = []
@@ -195,8 +200,8 @@ class ForecastModule(pl.LightningModule):
             self.budget.notes.append(f"{most:,} of {every:,} validation windows were judged")
 
     def on_train_batch_end(self, outputs: Any, batch: Batch, batch_index: int) -> None:
-        """Stop while there is time to judge the weights once more, and to measure the skill."""
-        enough = 3 * self._seconds_to_judge
+        """Stop while there is time to judge the weights once more."""
+        enough = 2 * self._seconds_to_judge
         if self.budget.left <= enough and not self.trainer.should_stop:
             total = self.trainer.estimated_stepping_batches
             if self.global_step < total:
@@ -222,6 +227,11 @@ class ForecastModule(pl.LightningModule):
             )
         return loss
 
+    def on_validation_epoch_start(self) -> None:
+        """Tell the judge that a pass begins."""
+        if self.judge is not None:
+            self.judge.begin()
+
     def validation_step(self, batch: Batch, batch_index: int) -> None:
         """Add one batch to the epoch's validation loss."""
         if not self.trainer.sanity_checking:
@@ -235,6 +245,8 @@ class ForecastModule(pl.LightningModule):
             mean = self._mean("validation")
             self._validation_loss = float(mean)
             self.log("validation_loss", mean, sync_dist=True)
+            if self.judge is not None:
+                self.judge.finish(self.current_epoch + 1)
 
     def on_train_epoch_end(self) -> None:
         """Add the epoch to ``history`` and report it."""
@@ -287,7 +299,7 @@ class ForecastModule(pl.LightningModule):
 
     def configure_callbacks(self) -> list[pl.Callback]:
         """Best weights with early stopping, and the Lightning callbacks of ``training``."""
-        given = self.training_settings.callbacks
+        given = (self.training_settings.reports or Reports()).callbacks
         return [self.best, *(call for call in given if isinstance(call, pl.Callback))]
 
     def history_frame(self) -> pd.DataFrame:
@@ -307,12 +319,22 @@ class ForecastModule(pl.LightningModule):
             if not isinstance(call, pl.Callback):
                 call(dict(row))
 
+    def _show(self, raw: Tensor, target: Tensor, normalised: Batch, batch: Batch) -> None:
+        """Show the judge point forecasts in the panel's units, if that is what was compared."""
+        if self.judge is not None and target is normalised.future_target:
+            point = self.scaling.in_panel_units(self.head.point(raw)[..., None], batch)[..., 0]
+            where = batch.series.cpu().numpy(), batch.origin.cpu().numpy()
+            self.judge.add(*where, point.detach().cpu().double().numpy())
+
     def _loss(self, batch: Batch, stage: str) -> Tensor:
         normaliser = self.scaling.normaliser
-        normalised = normaliser.normalise(self._in_loss_units(batch))
+        in_loss_units = self._in_loss_units(batch)
+        normalised = normaliser.normalise(in_loss_units)
         raw, target, weight = self.network.supervise(normalised)
         # restored first: in normalised units flat windows would dominate
         raw = self.head.restore(raw, normalised.location, normalised.scale)
+        if stage == "validation":
+            self._show(raw, target, normalised, in_loss_units)
         target = normaliser.restore(target, normalised)
         loss = self.head.loss(raw, target, weight)
         counted = weight.sum()
@@ -326,24 +348,3 @@ class ForecastModule(pl.LightningModule):
         loss, counted = torch.stack(sums).double().sum(dim=0)
         mean: Tensor = loss / counted  # NaN where nothing was observed
         return mean
-
-
-class _InLossUnits:
-    """Batches in the units of the loss; may be iterated more than once."""
-
-    def __init__(self, batches: Iterable[Batch], convert: Callable[[Batch], Batch]) -> None:
-        self.batches, self.convert = batches, convert
-
-    def __iter__(self) -> Iterator[Batch]:
-        return map(self.convert, self.batches)
-
-
-class _Moved:
-    """Batches on a device; may be iterated more than once."""
-
-    def __init__(self, batches: Iterable[Batch], device: torch.device) -> None:
-        self.batches, self.device = batches, device
-
-    def __iter__(self) -> Iterator[Batch]:
-        for batch in self.batches:
-            yield Batch(*(field.to(self.device) for field in batch))

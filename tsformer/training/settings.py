@@ -3,13 +3,12 @@
 import math
 from collections.abc import Callable
 from numbers import Real
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from tsformer.errors import ParameterError
-from tsformer.params import KW_ONLY, Params, param, params
+from tsformer.params import KW_ONLY, Params, group, param, params
 from tsformer.training.groups import Device, Optimizer, Reports, Windows
 
 __all__ = ["Training"]
@@ -34,23 +33,6 @@ class Training(Params):
     12
     """
 
-    grouped = MappingProxyType(
-        {
-            "weight_decay": "optimizer",
-            "schedule": "optimizer",
-            "clip": "optimizer",
-            "sampling": "windows",
-            "stride": "windows",
-            "accelerator": "device",
-            "devices": "device",
-            "precision": "device",
-            "compile": "device",
-            "callbacks": "reports",
-            "logger": "reports",
-            "progress": "reports",
-        }
-    )
-
     _: KW_ONLY
     epochs: int = param("Most passes over the training windows.", default=20, low=0)
     batch_size: int = param("Windows a step.", default=32, low=1)
@@ -69,18 +51,10 @@ class Training(Params):
     refit_all: bool = param(
         "Train once more, on all rows, for the best number of epochs found.", default=False
     )
-    optimizer: Optimizer | None = param(
-        "weight_decay, schedule and clip; None is Optimizer().", default=None, part=Optimizer
-    )
-    windows: Windows | None = param(
-        "sampling and stride; None is Windows().", default=None, part=Windows
-    )
-    device: Device | None = param(
-        "accelerator, devices, precision and compile; None is Device().", default=None, part=Device
-    )
-    reports: Reports | None = param(
-        "callbacks, logger and progress; None is Reports().", default=None, part=Reports
-    )
+    optimizer: Optimizer | None = group(Optimizer, default=None)
+    windows: Windows | None = group(Windows, default=None)
+    device: Device | None = group(Device, default=None)
+    reports: Reports | None = group(Reports, default=None)
 
     def check(self) -> None:
         """Raise ``ParameterError`` for the first setting that is out of range."""

@@ -3,7 +3,7 @@ import pytest
 from tsformer import Drift, Forecaster, Training, backtest, load_dataset
 from tsformer.datasets import make_series
 from tsformer.errors import ParameterError
-from tsformer.models import Recurrent
+from tsformer.models import Informer
 
 
 def test_a_notebook_shows_title_and_table():
@@ -30,10 +30,14 @@ def test_windows_are_kept_on_request_and_paired():
 def test_every_fit_is_told():
     frame = make_series("seasonal", 60)
     one = Forecaster(
-        Recurrent(hidden=4), horizon=2, context=7, training=Training(epochs=2), random_state=0
+        Informer(d_model=8, d_ff=8),
+        horizon=2,
+        context=7,
+        training=Training(epochs=2),
+        random_state=0,
     )
     fits = backtest(one, frame, folds=2, refit=True).fits
-    assert fits["forecaster"].tolist() == ["Recurrent", "SeasonalNaive"] * 2
+    assert fits["forecaster"].tolist() == ["Informer", "SeasonalNaive"] * 2
     assert fits["rows"].tolist() == [56, 56, 58, 58]
     assert fits["context"].tolist()[0] == 7
     assert fits["epochs"].tolist() == [2, 0, 2, 0]

@@ -12,7 +12,7 @@ import pytest
 from tsformer import Drift, Forecaster, SeasonalNaive, Training, backtest
 from tsformer.errors import ParameterError, TsformerWarning
 from tsformer.experiments import Experiment, run, stored
-from tsformer.models import Linear, Recurrent
+from tsformer.models import Informer, Linear
 
 DAYS = np.arange(80)
 FRAME = pd.DataFrame(
@@ -113,10 +113,10 @@ def test_the_metrics_of_windows_are_kept_on_request(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:on the validation rows")
 def test_seeds_differ_and_can_be_chosen(tmp_path):
-    model = Recurrent(hidden=4, skip=False)
+    model = Informer(d_model=8, d_ff=8, skip=False)
     training = Training(epochs=1)
     asked = experiment(
-        forecasters={"gru": Forecaster(model, horizon=1, context=7, training=training)},
+        forecasters={"small": Forecaster(model, horizon=1, context=7, training=training)},
         horizons=[2],
         seeds=(0, 1),
     )

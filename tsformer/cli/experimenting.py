@@ -57,31 +57,31 @@ def run(
     that some cells failed; they are tried again by the next run.
     """
     from tsformer.experiments import run as run_experiment
-    from tsformer.experiments import stored, write_report
+    from tsformer.experiments import stored
 
     experiment = _defined(script, quick=quick)
     name = f"{script.stem}-quick" if quick else script.stem
     folder = store or script.parent / "results" / name
-    chosen: dict[str, Any] = {
-        "cells": [part for given in cells or () for part in given.split(",")] or None,
-        "seeds": _numbers(seeds),
-    }
+    names = [part for given in cells or () for part in given.split(",")] or None
+    chosen: dict[str, Any] = {"store": folder, "cells": names, "seeds": _numbers(seeds)}
     if report and not force:
-        results = stored(experiment, store=folder, **chosen)
+        results = stored(experiment, **chosen)
     else:
-        results = run_experiment(
-            experiment,
-            store=folder,
-            workers=workers,
-            force=force,
-            keep_windows=keep_windows,
-            **chosen,
-        )
+        how: dict[str, Any] = {"workers": workers, "force": force, "keep_windows": keep_windows}
+        results = run_experiment(experiment, **chosen, **how)
+    _show(experiment, results, folder, page=folder.parent / f"{name}.md" if report else None)
+
+
+def _show(
+    experiment: "Experiment", results: "pd.DataFrame", folder: Path, *, page: Path | None
+) -> None:
+    """Print the scores, write the page where one is wanted, and end by whether cells failed."""
+    from tsformer.experiments import write_report
+
     say(experiment.question)
     _print(experiment, results)
-    if report:
-        page = write_report(experiment, store=folder, path=folder.parent / f"{name}.md")
-        say(f"\nwritten: {page}")
+    if page is not None:
+        say(f"\nwritten: {write_report(experiment, store=folder, path=page)}")
     failed = results[results["status"] == "failed"]
     if len(failed):
         raise TrainingFailed(f"{len(failed)} of {len(results)} cells failed; see {folder}")

@@ -42,7 +42,7 @@ def provenance() -> dict[str, Any]:
 def _commit() -> str | None:
     """The commit of the checkout that tsformer stands in; ``+`` behind it says it was changed."""
     try:
-        commit, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain", ".")
+        commit, changed = _git("rev-parse", "HEAD"), _git("status", "-s", ".")
     except (OSError, subprocess.SubprocessError):
         return None
     return f"{commit}+" if changed else commit

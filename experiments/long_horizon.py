@@ -7,19 +7,12 @@ borders, in units of the training rows. They are read from TSFORMER_DATA. Run fr
 """
 
 import sys
+from inspect import isabstract
 
+import tsformer.models
 from tsformer import Forecaster, SeasonalNaive, Training
 from tsformer.experiments import Experiment
-from tsformer.models import (
-    DecoderTransformer,
-    Informer,
-    InvertedTransformer,
-    Linear,
-    MaskedTransformer,
-    PatchTransformer,
-    Recurrent,
-    Transformer,
-)
+from tsformer.models import Architecture, Informer, Linear
 
 HOURS = (96, 192, 336, 720)
 HORIZONS = {
@@ -31,14 +24,12 @@ HORIZONS = {
     "exchange_rate": HOURS,
     "national_illness": (24, 36, 48, 60),
 }
+PUBLIC = {name: getattr(tsformer.models, name) for name in tsformer.models.__all__}
 MODELS = {
-    "informer": Informer(),
-    "transformer": Transformer(),
-    "patch_transformer": PatchTransformer(),
-    "inverted_transformer": InvertedTransformer(),
-    "decoder_transformer": DecoderTransformer(),
-    "masked_transformer": MaskedTransformer(),
-    "recurrent": Recurrent(),
+    name: kind()
+    for name, kind in PUBLIC.items()
+    if isinstance(kind, type) and issubclass(kind, Architecture) and not isabstract(kind)
+    if kind is not Linear  # the ridge
 }
 EXPERIMENT = Experiment(
     "How far off are long forecasts, over every test window?",

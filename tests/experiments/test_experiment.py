@@ -67,6 +67,7 @@ def test_a_forecaster_may_depend_on_data_and_horizon():
         ({"datasets": "etth1"}, "datasets='etth1': give a sequence"),
         ({"datasets": []}, r"datasets=\[\]: give a sequence"),
         ({"horizons": {"a": [2]}}, "horizons has none for the data set 'b'"),
+        ({"forecasters": [Drift(horizon=1)]}, "give a mapping from names"),
         ({"forecasters": {"x": 3}}, "'x' is 3, which is no forecaster"),
         ({"forecasters": {"x": lambda name, horizon: 3}}, "'x' made 3, which is no forecaster"),
         ({"split": "canonical"}, "split and folds both say how to cut"),

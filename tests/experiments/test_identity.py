@@ -5,7 +5,8 @@ import pytest
 from tsformer import Forecaster, Schema, Training, load_dataset
 from tsformer.errors import ParameterError
 from tsformer.experiments import Experiment
-from tsformer.experiments.identity import described, frame_hash, hashed, identity
+from tsformer.experiments.identity import described, frame_hash, hashed
+from tsformer.experiments.jobs import jobs_of
 from tsformer.models import Informer, Linear
 from tsformer.reading import Holdout
 
@@ -21,7 +22,7 @@ def key(forecaster=None, *, seed=0, name="x", **changes):
         "seeds": [seed],
     }
     asked = Experiment("Why?", **(settings | changes))
-    return hashed(identity(asked, asked.cells()[0]))
+    return jobs_of(asked)[0].key
 
 
 def test_equal_cells_have_equal_keys_whatever_they_are_called():

@@ -132,6 +132,8 @@ def test_seeds_differ_and_can_be_chosen(tmp_path):
 def test_several_workers_need_a_store():
     with pytest.raises(ParameterError, match="several need a store"):
         run(experiment(), workers=2)
+    with pytest.raises(ParameterError, match="keep_windows needs a store"):
+        run(experiment(), keep_windows=True)
 
 
 SCRIPT = """
@@ -154,8 +156,8 @@ EXPERIMENT = Experiment(
 
 COUNTED = """
 import atexit, tsformer.experiments.running as at_work
-inner, calls = at_work._run_cell, []
-at_work._run_cell = lambda *given: (calls.append(1), time.sleep(0.1), inner(*given))
+inner, calls = at_work.run_job, []
+at_work.run_job = lambda *given: (calls.append(1), time.sleep(0.1), inner(*given))
 atexit.register(lambda: print(len(calls)))
 """
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tsformer.cli.progress import progress
 from tsformer.cli.tables import say
 from tsformer.errors import ParameterError, TrainingFailed
 
@@ -68,7 +69,8 @@ def run(
         results = stored(experiment, **chosen)
     else:
         how: dict[str, Any] = {"workers": workers, "force": force, "keep_windows": keep_windows}
-        results = run_experiment(experiment, **chosen, **how)
+        with progress():
+            results = run_experiment(experiment, **chosen, **how)
     _show(experiment, results, folder, page=folder.parent / f"{name}.md" if report else None)
 
 
@@ -110,8 +112,7 @@ def _print(experiment: "Experiment", results: "pd.DataFrame") -> None:
     from tsformer.evaluation import METRICS
     from tsformer.experiments import score_table
 
-    metrics = experiment.metrics
-    for metric in [metrics] if isinstance(metrics, str) else metrics:
+    for metric in experiment.metric_names:
         say(f"\n{METRICS[metric].label}")
         table = score_table(experiment, results, metric).reset_index()
         for line in table.to_string(index=False).splitlines():

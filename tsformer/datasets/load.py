@@ -6,7 +6,6 @@ import io
 import logging
 import os
 import struct
-import tempfile
 import urllib.request
 import zipfile
 import zlib
@@ -17,11 +16,12 @@ from pathlib import Path
 
 from pandas import DataFrame
 
+from tsformer.atomic import write_atomically
+from tsformer.bars import progress_bar
 from tsformer.datasets.catalog import data_folder, read_card, read_recipe
 from tsformer.datasets.recipe import Recipe, SourceFile
 from tsformer.errors import ChecksumMismatch, DownloadFailed
 from tsformer.panels import Schema
-from tsformer.progress import progress_bar
 from tsformer.reading import Holdout
 
 __all__ = ["Dataset", "load_dataset"]
@@ -267,13 +267,6 @@ def _store(payload: bytes, target: Path) -> None:
     """Write the whole file or nothing; a cache that cannot be written costs only time."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as stream:
-            temporary = Path(stream.name)
-            try:
-                stream.write(payload)
-                stream.close()
-                os.replace(temporary, target)
-            finally:
-                temporary.unlink(missing_ok=True)
+        write_atomically(target, payload)
     except OSError as error:
         _log.warning("cannot cache %s: %s", target, error)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tsformer.arrays import Floats, Ints
-from tsformer.cures import ignored, warn
+from tsformer.cures import warn
 from tsformer.errors import ForecastError, ForecastWarning, ParameterError
 from tsformer.panels import Panel
+from tsformer.threads import ignored
 
 __all__ = [
     "Forecasts",

@@ -1,15 +1,13 @@
 """``Experiment``: a question, and the grid of cells whose scores answer it."""
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-import pandas as pd
 from sklearn.base import clone
 
-from tsformer.datasets import Dataset, load_dataset
 from tsformer.errors import ParameterError
 from tsformer.estimators import PanelForecaster
 from tsformer.evaluation.metrics import PUBLISHED, checked_metrics
@@ -17,8 +15,6 @@ from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import Holdout, RollingOrigin
 
 __all__ = ["Cell", "Experiment", "Published"]
-
-Made = PanelForecaster | Callable[[str, int], PanelForecaster]
 
 
 class Cell(NamedTuple):
@@ -122,7 +118,9 @@ class Experiment(Params):
             value = getattr(self, name)
             if isinstance(value, str) or not isinstance(value, Iterable) or not list(value):
                 raise ParameterError(f"{name}={value!r}: give a sequence or a mapping with members")
-        checked_metrics(self.metrics, tuple(self.quantiles or ()))
+        _ = self.metric_names
+        if not isinstance(self.forecasters, Mapping):
+            raise ParameterError("forecasters: give a mapping from names")
         if self.split is not None and self.folds is not None:
             raise ParameterError("split and folds both say how to cut: give one of them")
         kinds = (str, Holdout, RollingOrigin, type(None))
@@ -131,6 +129,11 @@ class Experiment(Params):
         for name, one in self.forecasters.items():
             if not isinstance(one, PanelForecaster) and not callable(one):
                 raise ParameterError(f"forecasters: {name!r} is {one!r}, which is no forecaster")
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics, of which there are such and the quantiles suffice for them."""
+        return checked_metrics(self.metrics, tuple(self.quantiles or ()))
 
     def cells(self, patterns: Sequence[str] | None = None) -> list[Cell]:
         """The cells, in the order of data sets, horizons, forecasters and seeds.
@@ -175,13 +178,6 @@ class Experiment(Params):
         if self.budget is not None and "training" in names:
             made.set_params(training__max_time=float(self.budget))
         return made
-
-    def data(self, dataset: str) -> Dataset | pd.DataFrame:
-        """The data set of a cell, loaded where it was given by name."""
-        if isinstance(self.datasets, Mapping):
-            given: Dataset | pd.DataFrame = self.datasets[dataset]
-            return given
-        return load_dataset(dataset)
 
     def _horizons(self, dataset: str) -> Sequence[int]:
         given = self.horizons

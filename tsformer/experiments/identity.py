@@ -1,7 +1,6 @@
 """What makes two cells the same: a hash of everything that decides their scores."""
 
 import dataclasses
-import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -16,26 +15,26 @@ from tsformer.errors import ParameterError
 from tsformer.experiments.experiment import Cell, Experiment
 from tsformer.params import Params
 
-__all__ = ["FORMAT", "hashed", "identity"]
+__all__ = ["FORMAT", "data_hash", "hashed", "identity"]
 
 FORMAT = 1
 """Of a stored cell; a change of what it means makes all cells anew."""
 
 
-def identity(experiment: Experiment, cell: Cell) -> dict[str, Any]:
-    """Everything that decides the scores of a cell, as plain JSON.
+def identity(experiment: Experiment, cell: Cell, data: str) -> dict[str, Any]:
+    """Everything that decides the scores of a cell, as plain JSON; ``data`` is the hash of its own.
 
     Names of rows, versions and the commit are no part of it.
     """
     forecaster = experiment.forecaster(cell)
     return {
         "format": FORMAT,
-        "data": data_hash(experiment, cell.dataset),
+        "data": data,
         "split": described(_split(experiment, cell.dataset)),
         "folds": experiment.folds,
         "step": experiment.step,
         "horizon": cell.horizon,
-        "metrics": described(experiment.metrics),
+        "metrics": described(experiment.metric_names),
         "quantiles": described(experiment.quantiles),
         "seed": cell.seed,
         "forecaster": type(forecaster).__name__,
@@ -52,22 +51,14 @@ def hashed(what: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 
-def data_hash(experiment: Experiment, dataset: str) -> str:
+def data_hash(data: Any) -> str:
     """The sha256 of a data set: of its files by name, or of the values of a frame.
 
     A data set given by name is not loaded: its recipe says what its files hash to.
     """
-    given = experiment.datasets
-    if not isinstance(given, Mapping):
-        return _recipe_hash(dataset)
-    value = given[dataset]
-    frame = value.frame if isinstance(value, Dataset) else value
-    return frame_hash(frame)
-
-
-@functools.cache
-def _recipe_hash(name: str) -> str:
-    files = [file.sha256 for file in read_recipe(name).files]
+    if not isinstance(data, str):
+        return frame_hash(data.frame if isinstance(data, Dataset) else data)
+    files = [file.sha256 for file in read_recipe(data).files]
     return files[0] if len(files) == 1 else hashlib.sha256("".join(files).encode()).hexdigest()
 
 

@@ -5,19 +5,17 @@ import datetime
 import os
 import platform
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from tsformer import __version__
+from tsformer.evaluation.experiment import versions
 
-__all__ = ["peak_memory", "provenance"]
+__all__ = ["machine_text", "peak_memory", "provenance"]
 
-_PACKAGES = ("torch", "pytorch-lightning", "optuna", "pandas", "numpy", "scikit-learn")
 _FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 """Of a processor: those that decide how fast products of matrices are."""
 
@@ -25,17 +23,23 @@ _FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 def provenance() -> dict[str, Any]:
     """Versions, commit, machine, threads and moment, as plain JSON."""
     return {
-        "versions": {
-            "python": platform.python_version(),
-            "tsformer": __version__,
-            **{package: version(package) for package in _PACKAGES},
-        },
+        "versions": versions(),
         "commit": _commit(),
         "machine": _machine(),
         "threads": torch.get_num_threads(),
         "process": os.getpid(),
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
+
+
+def machine_text(found: Mapping[str, Any]) -> str:
+    """Machine, threads and versions of a provenance in one line."""
+    machine, of = found["machine"], found["versions"]
+    flags = ", ".join(machine["flags"]) or "none that are looked for"
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {found['threads']} threads, flags:"
+        f" {flags}; torch {of['torch']}, Python {of['python']}"
+    )
 
 
 @cache

@@ -3,14 +3,13 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from tsformer.evaluation import METRICS
 from tsformer.experiments.experiment import Experiment, Published
 from tsformer.experiments.running import stored
-from tsformer.experiments.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +70,7 @@ def write_report(experiment: Experiment, *, store: str | Path, path: str | Path)
     """
     path = Path(path)
     results = stored(experiment, store=store)
-    metrics = [experiment.metrics] if isinstance(experiment.metrics, str) else experiment.metrics
+    metrics = experiment.metric_names
     picture = path.with_suffix(".png")
     plot_scores(experiment, results, metrics[0]).savefig(picture, dpi=100)
     parts = [f"# {path.stem}", experiment.question]
@@ -166,32 +165,15 @@ def _origins(results: pd.DataFrame, store: Path, page: Path) -> str:
     done = results[results["status"] == "done"]
     if done.empty:
         return "Nothing yet."
-    records = [record for record in map(_record, sorted(store.glob("*.json"))) if record]
-    machines = dict.fromkeys(_machine(record) for record in records)
     commits = dict.fromkeys(str(commit)[:9] for commit in done["commit"].dropna())
     where = store.relative_to(page) if store.is_relative_to(page) else store
     took = _duration(float(done["seconds"].sum()))
     lines = [
         f"- {len(done)} cells, {took} in all, each a file in [{where}]({where})",
         f"- commits: {', '.join(commits) or 'unknown'}",
-        *(f"- {machine}" for machine in machines),
+        *(f"- {machine}" for machine in dict.fromkeys(done["machine"])),
     ]
     return "\n".join(lines)
-
-
-def _record(path: Path) -> dict[str, Any] | None:
-    key = path.stem.rpartition("-")[2]
-    return Store(path.parent).read(key)
-
-
-def _machine(record: dict[str, Any]) -> str:
-    found = record["provenance"]
-    machine, versions = found["machine"], found["versions"]
-    flags = ", ".join(machine["flags"]) or "none that are looked for"
-    return (
-        f"{machine['processor']}, {machine['cores']} cores, {found['threads']} threads, flags:"
-        f" {flags}; torch {versions['torch']}, Python {versions['python']}"
-    )
 
 
 def _duration(seconds: float) -> str:

@@ -3,8 +3,7 @@
 import gzip
 import json
 import os
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 from filelock import FileLock, Timeout
 
+from tsformer.atomic import write_atomically
 from tsformer.experiments.experiment import Cell
 
 __all__ = ["Store"]
@@ -38,7 +38,7 @@ class Store:
     def __init__(self, folder: str | Path | None) -> None:
         self.folder = None if folder is None else Path(folder)
         self._memory: dict[str, dict[str, Any]] = {}
-        self._windows: dict[str, pd.DataFrame] = {}
+        self._files: dict[str, Path] = {}
 
     def read(self, key: str) -> dict[str, Any] | None:
         """The record of a cell, if there is one."""
@@ -50,13 +50,21 @@ class Store:
         record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return record
 
-    def windows(self, key: str) -> pd.DataFrame | None:
-        """The metrics of every window of a cell, if they were kept."""
-        if self.folder is None:
-            return self._windows.get(key)
+    def has_windows(self, key: str) -> bool:
+        """Whether the metrics of every window of a cell are kept, as ``.csv.gz`` beside it."""
         file = self._file(key)
-        table = None if file is None else file.with_suffix(".csv.gz")
-        return pd.read_csv(table) if table is not None and table.exists() else None
+        return file is not None and file.with_suffix(".csv.gz").exists()
+
+    def count(self, keys: Collection[str], *, since: float) -> int:
+        """How many of these have a record that was written since a moment."""
+        if self.folder is None or not self.folder.is_dir():
+            return 0
+        wanted = {key[:_KEY] for key in keys}
+        return sum(
+            Path(file.name).stem.rpartition("-")[2] in wanted and file.stat().st_mtime >= since
+            for file in os.scandir(self.folder)
+            if file.name.endswith(".json")
+        )
 
     def write(
         self, key: str, cell: Cell, record: dict[str, Any], windows: pd.DataFrame | None = None
@@ -64,16 +72,15 @@ class Store:
         """Keep a record, in place of an earlier one."""
         if self.folder is None:
             self._memory[key] = record
-            if windows is not None:
-                self._windows[key] = windows
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         target = self._file(key) or self.folder / _file_name(key, cell)
         if windows is not None:
             table = windows.to_csv(index=False, float_format="%.9g").encode()
-            _replace(target.with_suffix(".csv.gz"), gzip.compress(table, mtime=0))
+            packed = gzip.compress(table, mtime=0)
+            write_atomically(target.with_suffix(".csv.gz"), packed, mode=0o644)
         text = json.dumps(record, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-        _replace(target, text.encode())
+        write_atomically(target, text.encode(), mode=0o644)
 
     @contextmanager
     def claimed(self, key: str) -> Iterator[bool]:
@@ -97,22 +104,15 @@ class Store:
     def _file(self, key: str) -> Path | None:
         if self.folder is None:
             return None
-        return next(self.folder.glob(f"*-{key[:_KEY]}.json"), None)
+        if key not in self._files:
+            found = next(self.folder.glob(f"*-{key[:_KEY]}.json"), None)
+            if found is None:
+                return None
+            self._files[key] = found
+        return self._files[key]
 
 
 def _file_name(key: str, cell: Cell) -> str:
     named = "-".join(map(str, cell))
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in named)
     return f"{plain}-{key[:_KEY]}.json"
-
-
-def _replace(target: Path, payload: bytes) -> None:
-    """Write beside the target, then take its name: a reader sees the old file or the new one."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".writing-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(payload)
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """The picture of a forecast: the continuation of what was."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -15,6 +15,7 @@ from tsformer.plots.drawing import (
     quantile_bands,
 )
 from tsformer.plots.frames import (
+    Line,
     dated_column,
     day_text,
     level_columns,
@@ -26,20 +27,17 @@ from tsformer.plots.frames import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    Floats: TypeAlias = pd.Series[float]
-else:
-    Floats = pd.Series
 
 __all__ = ["plot_forecast"]
 
 
 def plot_forecast(
-    history: pd.DataFrame | Floats,
+    history: pd.DataFrame | Line,
     forecast: pd.DataFrame,
     *,
     target: str | None = None,
     time: str | None = None,
-    actual: pd.DataFrame | Floats | None = None,
+    actual: pd.DataFrame | Line | None = None,
     rows: int | None = None,
     title: str | None = None,
     unit: str | None = None,

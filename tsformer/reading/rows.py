@@ -18,7 +18,7 @@ from tsformer.panels.panel import Panel
 from tsformer.reading.spots import Roles, Spot
 from tsformer.time.stamps import is_text
 
-__all__ = ["Rows", "read_ids", "refuse_other_ids", "same_kind", "sorted_rows"]
+__all__ = ["Rows", "read_ids", "refuse_other_ids", "same_kind", "series_of", "sorted_rows"]
 
 _LOG = logging.getLogger("tsformer")
 
@@ -153,6 +153,13 @@ def read_ids(spot: Spot, frame: pd.DataFrame) -> tuple[Ints, pd.Index]:
         )
     codes, ids = pd.factorize(values, sort=True)
     return codes.astype(np.int64), pd.Index(ids)
+
+
+def series_of(roles: Roles, frame: pd.DataFrame) -> Ints:
+    """(rows,) number of the series of each row, by the sorted names; 0 where there is but one."""
+    if roles.series is None:
+        return np.zeros(len(frame), np.int64)
+    return read_ids(roles.series, frame)[0]
 
 
 def refuse_other_ids(ids: pd.Index, like: Panel) -> None:

@@ -16,10 +16,10 @@ import torch
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
-from tsformer.cures import ignored_for_long
 from tsformer.errors import MissingDependency
 from tsformer.heads import Head
 from tsformer.models import Architecture, Network
+from tsformer.threads import ignored_for_long
 from tsformer.training.budget import Budget
 from tsformer.training.data import WindowDataModule
 from tsformer.training.groups import Device, Reports

@@ -10,12 +10,12 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from tsformer.bars import progress_bar
 from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.parameters import default_context, default_model
 from tsformer.evaluation import METRICS
 from tsformer.params import KW_ONLY, Params, param, params
-from tsformer.progress import progress_bar
 from tsformer.reading import RollingOrigin, read_panel
 from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
 from tsformer.tuning.space import read_space

@@ -1,7 +1,7 @@
 """Windows of a panel, gathered a whole batch at a time, and what loads them."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from tsformer.panels.index import PanelIndex
 from tsformer.panels.scales import PanelScales
 from tsformer.windows.batch import Batch, Sizes
 from tsformer.windows.filling import interpolated
-from tsformer.windows.index import SeededSampler, SeriesSampler, WindowIndex
+from tsformer.windows.index import NoneAlone, SeededSampler, SeriesSampler, WindowIndex
 
 __all__ = ["WindowDataset", "sizes_of", "window_loader"]
 
@@ -316,32 +316,12 @@ def window_loader(
     # a private generator: the loader would otherwise draw its base seed from the global one
     return DataLoader(
         windows,
-        batch_sampler=_NoneAlone(sampler, batch_size, drop_last=False)
+        batch_sampler=NoneAlone(sampler, batch_size, drop_last=False)
         if shuffle
         else BatchSampler(sampler, batch_size, drop_last=False),
         collate_fn=_identity,
         generator=torch.Generator().manual_seed(int(seed) % 2**63),
     )
-
-
-class _NoneAlone(BatchSampler):
-    """Batches of which the last has more than one number, unless there is but one in all."""
-
-    def __iter__(self) -> Iterator[list[int]]:
-        before: list[int] = []
-        for batch in super().__iter__():
-            if len(batch) == 1 and self.batch_size > 1:
-                before = before + batch
-            else:
-                if before:
-                    yield before
-                before = batch
-        if before:
-            yield before
-
-    def __len__(self) -> int:
-        batches, rest = super().__len__(), len(self.sampler) % self.batch_size  # type: ignore
-        return batches - 1 if rest == 1 and self.batch_size > 1 and batches > 1 else batches
 
 
 def _identity(batch: Any) -> Any:

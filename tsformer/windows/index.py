@@ -6,11 +6,11 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from torch.utils.data import Sampler
+from torch.utils.data import BatchSampler, Sampler
 
 from tsformer.arrays import Ints
 
-__all__ = ["SeededSampler", "SeriesSampler", "WindowIndex"]
+__all__ = ["NoneAlone", "SeededSampler", "SeriesSampler", "WindowIndex"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,3 +214,23 @@ class SeriesSampler(SeededSampler):
         share = torch.rand(self.size, generator=generator, dtype=torch.float64)
         place = (share * self._counts[series]).long()
         yield from (self._before[series] + place).tolist()
+
+
+class NoneAlone(BatchSampler):
+    """Batches of which the last has more than one number, unless there is but one in all."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        before: list[int] = []
+        for batch in super().__iter__():
+            if len(batch) == 1 and self.batch_size > 1:
+                before = before + batch
+            else:
+                if before:
+                    yield before
+                before = batch
+        if before:
+            yield before
+
+    def __len__(self) -> int:
+        batches, rest = super().__len__(), len(self.sampler) % self.batch_size  # type: ignore
+        return batches - 1 if rest == 1 and self.batch_size > 1 and batches > 1 else batches

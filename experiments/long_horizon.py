@@ -8,10 +8,11 @@ borders, in units of the training rows. They are read from TSFORMER_DATA. Run fr
 
 import sys
 from inspect import isabstract
+from pathlib import Path
 
 import tsformer.models
 from tsformer import Forecaster, SeasonalNaive, Training
-from tsformer.experiments import Experiment
+from tsformer.experiments import Experiment, read_published
 from tsformer.models import Architecture, Informer, Linear
 
 HOURS = (96, 192, 336, 720)
@@ -43,6 +44,7 @@ EXPERIMENT = Experiment(
         **{name: Forecaster(model, horizon=1) for name, model in MODELS.items()},
     },
     split="canonical",
+    published=read_published(Path(__file__).with_suffix(".toml")),
 )
 QUICK = Experiment(
     EXPERIMENT.question,

@@ -20,7 +20,7 @@ EXPERIMENT = Experiment(
     metrics=["mae", "mse"],
     published=(
         Published(
-            "Somebody", "a table of 2021", "Its last batch is dropped.", {("toy", 2): {"mae": 0.5}}
+            "naive", "a table of 2021", "Its last batch is dropped.", {("toy", 2): {"mae": 0.5}}
         ),
     ),
 )
@@ -34,12 +34,12 @@ def store(tmp_path_factory):
     return folder
 
 
-def test_a_table_has_means_and_what_others_printed():
+def test_a_table_has_means_of_what_was_run_and_what_others_printed():
     results = pd.DataFrame(
         {
             "dataset": "toy",
             "horizon": [2, 2, 2, 3],
-            "forecaster": ["drift", "naive", "naive", "drift"],
+            "forecaster": ["drift", "naive", "naive", "long"],
             "mae": [1.0, 1.0, 3.0, np.nan],
         }
     )
@@ -47,9 +47,9 @@ def test_a_table_has_means_and_what_others_printed():
     assert table.loc[("toy", 2)].to_dict() == {
         "drift": "1.000",
         "naive": "2.000 ± 1.414",
-        "Somebody": "0.500",
+        "naive, printed": "0.500",
     }
-    assert table.loc[("toy", 3)].to_dict() == {"drift": "-", "naive": "-", "Somebody": "-"}
+    assert table.loc[("toy", 3)].to_dict() == {"drift": "-", "naive": "-", "naive, printed": "-"}
 
 
 def test_a_page_has_question_table_picture_and_provenance(store):
@@ -60,7 +60,7 @@ def test_a_page_has_question_table_picture_and_provenance(store):
     assert "![MAE by horizon](ask.png)" in text and (store.parent / "ask.png").stat().st_size > 5000
     assert "Windows, the same for all: toy 2: 3; toy 3: 3." in text
     assert "- toy/2/long: SeriesTooShort" in text
-    assert "- Somebody: a table of 2021. Its last batch is dropped." in text
+    assert "- naive: a table of 2021. Its last batch is dropped." in text
     assert "- 4 cells, " in text and "torch 2." in text
     assert max(map(len, text.splitlines())) < 400
 

@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -11,10 +10,11 @@ from sklearn.base import clone
 from tsformer.errors import ParameterError
 from tsformer.estimators import PanelForecaster
 from tsformer.evaluation.metrics import PUBLISHED, checked_metrics
+from tsformer.experiments.published import Published
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import Holdout, RollingOrigin
 
-__all__ = ["Cell", "Experiment", "Published"]
+__all__ = ["Cell", "Experiment"]
 
 
 class Cell(NamedTuple):
@@ -40,28 +40,6 @@ class Cell(NamedTuple):
         parts = pattern.split("/")
         own = (self.dataset, str(self.horizon), self.forecaster, str(self.seed))
         return len(parts) <= len(own) and all(map(fnmatchcase, own, parts))
-
-
-@dataclass(frozen=True)
-class Published:
-    """Somebody's printed numbers, to stand beside ours.
-
-    Attributes
-    ----------
-    name
-        What heads the column.
-    source
-        Where they are printed.
-    caveat
-        What makes them another quantity than ours.
-    scores
-        ``(dataset, horizon)`` to the value of each metric.
-    """
-
-    name: str
-    source: str
-    caveat: str
-    scores: Mapping[tuple[str, int], Mapping[str, float]]
 
 
 @params

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from tsformer.evaluation import METRICS
-from tsformer.experiments.experiment import Experiment, Published
+from tsformer.experiments.experiment import Experiment
+from tsformer.experiments.published import Published
 from tsformer.experiments.running import stored
 
 if TYPE_CHECKING:
@@ -36,17 +37,17 @@ def score_table(experiment: Experiment, results: pd.DataFrame, metric: str) -> p
     -------
     DataFrame
         Text: the mean, ``±`` the standard deviation where there are several seeds, a dash where
-        no cell is finished.
+        no cell is finished. A forecaster of which none is finished has no column.
     """
     keys = ["dataset", "horizon"]
     columns: dict[str, list[str]] = {}
     rows = list(dict.fromkeys(map(tuple, results[keys].to_numpy().tolist())))
     groups = {key: part[metric].dropna() for key, part in results.groupby([*keys, "forecaster"])}
-    for name in dict.fromkeys(results["forecaster"]):
+    for name in _scored(results, metric):
         columns[name] = [_shown(groups.get((*row, name))) for row in rows]
     for one in experiment.published:
         values = [one.scores.get(row, {}).get(metric) for row in rows]
-        columns[one.name] = [_printed(value) for value in values]
+        columns[f"{one.name}, printed"] = [_printed(value) for value in values]
     index = pd.MultiIndex.from_tuples(rows, names=keys)
     return pd.DataFrame(columns, index=index)
 
@@ -98,7 +99,7 @@ def plot_scores(experiment: Experiment, results: pd.DataFrame, metric: str) -> "
         one.remove()
     for axis, dataset in zip(axes, datasets, strict=False):
         own = results[results["dataset"] == dataset]
-        for name in dict.fromkeys(results["forecaster"]):
+        for name in _scored(results, metric):
             means = own[own["forecaster"] == name].groupby("horizon")[metric].mean()
             axis.plot(means.index, means.to_numpy(), marker="o", markersize=4, label=name)
         axis.set_title(dataset)
@@ -110,6 +111,11 @@ def plot_scores(experiment: Experiment, results: pd.DataFrame, metric: str) -> "
     lines, names = axes[0].get_legend_handles_labels()
     figure.legend(lines, names, loc="outside upper center", ncols=min(5, len(names)), frameon=False)
     return figure
+
+
+def _scored(results: pd.DataFrame, metric: str) -> list[str]:
+    """The forecasters of which some cell is finished, in their order."""
+    return list(dict.fromkeys(results.loc[results[metric].notna(), "forecaster"]))
 
 
 def _shown(values: "pd.Series[float] | None") -> str:
@@ -146,8 +152,10 @@ def _failures(results: pd.DataFrame) -> list[str]:
     open_ = results[results["status"] != "done"]
     if open_.empty:
         return []
-    missing = int((open_["status"] == "missing").sum())
-    lines = [f"- {missing} cells were not run"] if missing else []
+    missing = open_[open_["status"] == "missing"]
+    counts = missing["forecaster"].value_counts(sort=False)
+    said = ", ".join(f"{name} {count}" for name, count in counts.items())
+    lines = [f"- {len(missing)} cells were not run: {said}"] if said else []
     for _, row in open_[open_["status"] == "failed"].iterrows():
         reason = str(row["reason"]).splitlines()[0][:_LONGEST]
         lines.append(f"- {row['dataset']}/{row['horizon']}/{row['forecaster']}: {reason}")

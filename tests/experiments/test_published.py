@@ -51,6 +51,6 @@ def test_numbers_stand_under_their_metrics_and_what_was_not_printed_is_absent(tm
     ],
 )
 def test_what_is_no_list_of_printed_numbers_is_refused(tmp_path, old, new, said):
-    with pytest.raises(ParameterError, match="printed.toml: ") as caught:
+    with pytest.raises(ParameterError, match=r"printed\.toml: ") as caught:
         read(tmp_path, TEXT.replace(old, new))
     assert said in str(caught.value)

@@ -23,6 +23,7 @@ from tsformer import heads, models, panels
 from tsformer.atomic import write_atomically
 from tsformer.errors import ModelFileError
 from tsformer.models import Network
+from tsformer.models.skip import CarriesSkip
 from tsformer.panels import Panel, Policy, ResolvedSchema, Scales, Schema
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
@@ -167,6 +168,8 @@ def _network(forecaster: Any, weights: dict[str, Any]) -> Network:
     with torch.device("meta"):  # no memory is taken before all shapes are known to fit
         network: Network = forecaster.model_.build(sizes, forecaster.head_)
     tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
+    if isinstance(network, CarriesSkip) and network.skip is None and "offset" not in tensors:
+        network.offset = None  # so were files written of networks without a skip
     network.load_state_dict(tensors, assign=True)
     return network.eval()
 

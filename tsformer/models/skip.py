@@ -182,9 +182,16 @@ class CarriesSkip(Network):
     def fit_offset(
         self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
-        """Bands as wide as what errs before training; those of a trained network are its own."""
+        """Bands as wide as what errs before training; those of a trained network are its own.
+
+        A skip is fitted to the training rows, so that its errors there are too small and those of
+        validation rows count. Without one nothing is fitted yet, and training rows serve: what
+        validation rows hold moves no weight.
+        """
         if self.offset is None:
             return
+        if self.skip is None:
+            validation = ()
         silent = not any(bool(output.weight.any()) for output in self._outputs)
         # errors on fitted windows alone are too small: an offset that is inherited is better
         if self.offset.any() and not (silent and any(len(batch.origin) for batch in validation)):
@@ -202,12 +209,10 @@ class CarriesSkip(Network):
 
     def inherit(self, earlier: Network) -> None:
         """Take over the penalty of its skip, and its offset."""
-        if not isinstance(earlier, CarriesSkip):
-            return
-        if self.skip is not None and earlier.skip is not None:
+        if isinstance(earlier, CarriesSkip) and self.skip is not None and earlier.skip is not None:
             self.skip.inherit(earlier.skip)
-        if self.offset is not None and earlier.offset is not None:
-            self.offset.data.copy_(earlier.offset)
+            if self.offset is not None and earlier.offset is not None:
+                self.offset.data.copy_(earlier.offset)
 
 
 class SkipNetwork(CarriesSkip):

@@ -1,29 +1,13 @@
 """What can be done about an error, as data: Python and the command line each word it their way."""
 
-import os
 import re
 import sys
-import threading
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Cure", "as_options", "ignored", "ignored_for_long", "warn"]
-
-# filters of warnings are the process's: two threads that change and restore them in turns that
-# overlap would leave the filters of one behind, or take them from the other too early
-_filters = threading.RLock()
-
-
-def _new_lock() -> None:
-    global _filters
-    _filters = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # a thread that held the lock does not exist in a child
-    os.register_at_fork(after_in_child=_new_lock)
+__all__ = ["Cure", "as_options", "warn"]
 
 _VALUES = {"schema": "Schema", "policy": "Policy", "training": "Training", "head": "Quantiles"}
 _OF_COLUMNS = (
@@ -97,38 +81,6 @@ class Cure:
         """The advice with options of the command line; empty where only Python would do."""
         shown = " ".join(filter(None, [as_options(self.settings), self.option]))
         return "" if self.code and not shown else _sentence(self.advice, shown)
-
-
-@contextmanager
-def ignored(category: type[Warning] = Warning) -> Iterator[None]:
-    """Ignore warnings of a category within a short block, one thread at a time.
-
-    Examples
-    --------
-    >>> with ignored(RuntimeWarning):
-    ...     warnings.warn("of no interest", RuntimeWarning)
-    """
-    with _filters, warnings.catch_warnings():
-        warnings.simplefilter("ignore", category)
-        yield
-
-
-@contextmanager
-def ignored_for_long(*messages: str) -> Iterator[None]:
-    """Ignore warnings whose text matches within a block during which other threads go on.
-
-    Only one such block may be open at a time.
-    """
-    caught = warnings.catch_warnings()
-    with _filters:
-        caught.__enter__()
-        for message in messages:
-            warnings.filterwarnings("ignore", message=message)
-    try:
-        yield
-    finally:
-        with _filters:
-            caught.__exit__(None, None, None)
 
 
 def warn(warning: Warning) -> None:

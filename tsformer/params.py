@@ -86,6 +86,8 @@ def group(kind: type["Params"], *, default: None) -> Any:
     ...     brush: Brush | None = group(Brush, default=None)
     >>> Painter(width=5), Painter().width
     (Painter(brush=Brush(width=5)), 3)
+    >>> settings_of(Painter()) == settings_of(Painter(brush=Brush()))
+    True
     """
     *first, last = (field.name for field in _fields(kind))
     listed = f"{', '.join(first)} and {last}" if first else last
@@ -208,21 +210,7 @@ def params(cls: type[ParamsType]) -> type[ParamsType]:
 
 
 def settings_of(value: Params) -> dict[str, Any]:
-    """Every parameter by its own name, those of groups among the others: what two are compared by.
-
-    Examples
-    --------
-    >>> @params
-    ... class Brush(Params):
-    ...     _: KW_ONLY
-    ...     width: int = param("Of a stroke.", default=3)
-    >>> @params
-    ... class Painter(Params):
-    ...     _: KW_ONLY
-    ...     brush: Brush | None = group(Brush, default=None)
-    >>> settings_of(Painter()) == settings_of(Painter(brush=Brush()))
-    True
-    """
+    """Every parameter by its own name, those of groups too: what two values are compared by."""
     grouped = type(value).grouped
     own = value.get_params(deep=False).items()
     found = {name: held for name, held in own if name not in grouped.values()}

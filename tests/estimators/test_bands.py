@@ -6,12 +6,15 @@ import pytest
 import registry
 from sklearn.base import clone
 
-from tsformer import Training
+from tsformer import Forecaster, Training
+from tsformer.estimators import MaskedPretrainer
+from tsformer.models import MaskedTransformer
 
-FORECASTERS = {
-    name: forecaster
-    for name, forecaster in registry.gathered(registry.MODELS, "forecasters").items()
-    if getattr(forecaster.model, "skip", forecaster.model.closed_form)
+FORECASTERS = registry.gathered(registry.MODELS, "forecasters")
+WITHOUT_SKIP = {
+    f"{name}_without_skip": clone(forecaster).set_params(model__skip=False)
+    for name, forecaster in FORECASTERS.items()
+    if getattr(forecaster.model, "skip", False)
 }
 HEADS = {
     name: head
@@ -19,6 +22,8 @@ HEADS = {
     if head.has_spread
 }
 CUT = 200
+
+pytestmark = pytest.mark.filterwarnings("ignore:on the validation rows")
 
 
 def noisy(rows: int) -> np.ndarray:
@@ -29,12 +34,37 @@ def noisy(rows: int) -> np.ndarray:
 
 @pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
 @pytest.mark.parametrize("epochs", [0, 1])
-@pytest.mark.parametrize("name", FORECASTERS)
+@pytest.mark.parametrize("name", [*FORECASTERS, *WITHOUT_SKIP])
 def test_a_band_is_calibrated_whatever_the_epoch(name, epochs, head):
-    frame = pd.DataFrame({"y": noisy(300)})
     training = Training(epochs=epochs, validation=60)
-    fitted = clone(FORECASTERS[name]).set_params(head=head, training=training)
-    fitted.fit(frame.iloc[:CUT])
+    forecaster = clone({**FORECASTERS, **WITHOUT_SKIP}[name])
+    assert 0.65 <= covered(forecaster.set_params(head=head, training=training)) <= 0.95
+
+
+@pytest.fixture(scope="module", params=HEADS.values(), ids=HEADS)
+def pretrained(request):
+    """Weights of another series, whose bands are those of rebuilt patches."""
+    model = MaskedTransformer(**registry.TINY, patch=4)
+    pretrainer = MaskedPretrainer(
+        model, **registry.FIT, head=request.param, training=Training(epochs=5, learning_rate=1e-2)
+    )
+    return pretrainer.fit(pd.DataFrame({"y": noisy(150) ** 2})).weights_, request.param
+
+
+@pytest.mark.parametrize("skip", [True, False])
+@pytest.mark.parametrize("epochs", [0, 1])
+def test_a_band_of_pretrained_weights_is_calibrated_whatever_the_epoch(pretrained, epochs, skip):
+    weights, head = pretrained
+    model = MaskedTransformer(**registry.TINY, patch=4, skip=skip)
+    training = Training(epochs=epochs, validation=60)
+    forecaster = Forecaster(model, **registry.FIT, start=weights, head=head, training=training)
+    assert 0.65 <= covered(forecaster) <= 0.95
+
+
+def covered(forecaster) -> float:
+    """The share of what comes after a fit that lies between its levels 0.1 and 0.9."""
+    frame = pd.DataFrame({"y": noisy(300)})
+    fitted = forecaster.fit(frame.iloc[:CUT])
     origins = np.arange(CUT, len(frame) - registry.HORIZON + 1)
     parts = fitted.forecast(fitted.read(frame), np.zeros_like(origins), origins, levels=(0.1, 0.9))
     inside = []
@@ -43,4 +73,4 @@ def test_a_band_is_calibrated_whatever_the_epoch(name, epochs, head):
         low, high = np.moveaxis(part.quantiles[:, :, 0], -1, 0)
         truth = frame["y"].to_numpy()[rows]
         inside.append((low <= truth) & (truth <= high))
-    assert 0.65 <= np.concatenate(inside).mean() <= 0.95
+    return np.concatenate(inside).mean()

@@ -181,7 +181,7 @@ def test_a_save_that_fails_leaves_nothing_and_harms_nothing(
     def full(*rest):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(persistence.os, broken, full)
+    monkeypatch.setattr(os, broken, full)
     with pytest.raises(OSError, match="no space left"):
         saved.save(path, overwrite=True)
     assert [one.name for one in tmp_path.iterdir()] == ([path.name] if exists else [])

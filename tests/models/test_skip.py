@@ -199,12 +199,13 @@ def test_a_network_that_forecasts_already_keeps_its_own_bands(model, build, make
 
 
 @each_network
-def test_without_a_spread_or_a_skip_there_is_no_offset(model):
+def test_without_a_spread_there_is_no_offset_and_without_a_skip_there_is(model):
     sizes = Sizes(context=6, horizon=3)
     with torch.random.fork_rng():
         assert model.build(sizes, Point()).offset is None
         bare = clone(model).set_params(skip=False)
-        assert bare.build(sizes, Quantiles()).offset is None
+        assert bare.build(sizes, Point()).offset is None
+        assert bare.build(sizes, Quantiles()).offset.shape == (3, 1, 7)
 
 
 def test_a_later_fit_recalls_the_offset(make_batch):

@@ -16,10 +16,10 @@ from tsformer.tuning import OptunaSearch
 ROW = re.compile(r"^def test_(\d\d)_\w+\(", re.MULTILINE)
 
 
-def test_there_are_75_rows() -> None:
+def test_each_of_75_rows_has_tests() -> None:
     files = Path(__file__).parent.glob("test_contract_*.py")
     numbers = [int(row) for file in files for row in ROW.findall(file.read_text())]
-    assert sorted(numbers) == list(range(1, 76))
+    assert set(numbers) == set(range(1, 76))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tsformer.training.randomness import seeded
-from tsformer.windows.loaders import SeededSampler
+from tsformer.windows import SeededSampler
 
 
 def draw(*keys):

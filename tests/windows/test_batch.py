@@ -38,3 +38,22 @@ def test_a_batch_of_other_sizes_is_refused_by_all_that_differs(full_panel):
     other = dataclasses.replace(data.sizes, context=5, known=20, past_cardinalities=())
     with pytest.raises(ShapeError, match=r"context 5, not 4; known 20, not 9; past categories 0"):
         other.check(batch)
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("static", "static 7, not 1"),
+        ("horizon", "horizon 7, not 3"),
+        ("target", "target 7, not 2"),
+        ("past", "past 7, not 1"),
+    ],
+)
+def test_each_size_is_compared_with_its_own_part(full_panel, field, said):
+    data = WindowDataset(full_panel, context=4, horizon=3)
+    batch = data.gather(torch.tensor([0, 0]), torch.tensor([4, 5]))
+    data.sizes.check(batch)
+    with pytest.raises(ShapeError, match=said):
+        dataclasses.replace(data.sizes, **{field: 7}).check(batch)
+    with pytest.raises(ShapeError, match="static categories 2, not 1"):
+        dataclasses.replace(data.sizes, static_cardinalities=(3, 3)).check(batch)

@@ -12,6 +12,7 @@ from tsformer.cli.catalog import datasets
 from tsformer.cli.checking import check
 from tsformer.cli.demo import demo
 from tsformer.cli.exits import exit_code
+from tsformer.cli.experimenting import run
 from tsformer.cli.forecasting import fit, forecast, predict
 from tsformer.cli.judging import backtest, tune
 
@@ -27,8 +28,8 @@ app = typer.Typer(
 )
 for command in (forecast, demo, datasets, check):
     app.command(rich_help_panel="Start here")(command)
-for command in (fit, predict, backtest, tune):
-    app.command(rich_help_panel="Step by step")(command)
+for step in (fit, predict, backtest, tune, run):
+    app.command(rich_help_panel="Step by step")(step)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,24 +1,23 @@
 """``load_dataset``: find the bytes of a data set, prove they are the right ones, make the frame."""
 
-import contextlib
 import gzip
 import hashlib
 import io
 import logging
 import os
 import struct
-import sys
-import tempfile
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
 from pandas import DataFrame
 
+from tsformer.atomic import write_atomically
+from tsformer.bars import progress_bar
 from tsformer.datasets.catalog import data_folder, read_card, read_recipe
 from tsformer.datasets.recipe import Recipe, SourceFile
 from tsformer.errors import ChecksumMismatch, DownloadFailed
@@ -244,26 +243,13 @@ def _download(url: str) -> bytes:
     with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:
         length = response.headers.get("Content-Length")
         total = int(length) if length else None
-        with _progress(url.rsplit("/", 1)[-1], total) as advance:
+        with progress_bar(url.rsplit("/", 1)[-1], total) as advance:
             while chunk := response.read(_CHUNK_BYTES):
                 received += chunk
                 advance(len(chunk))
     if total is not None and len(received) < total:
         raise ConnectionError(f"the connection closed after {len(received)} of {total} bytes")
     return bytes(received)
-
-
-@contextlib.contextmanager
-def _progress(label: str, total: int | None) -> Iterator[Callable[[int], object]]:
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda count: bar.advance(task, count)
 
 
 def _unpacked(served: bytes, file: SourceFile) -> bytes:
@@ -281,13 +267,6 @@ def _store(payload: bytes, target: Path) -> None:
     """Write the whole file or nothing; a cache that cannot be written costs only time."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as stream:
-            temporary = Path(stream.name)
-            try:
-                stream.write(payload)
-                stream.close()
-                os.replace(temporary, target)
-            finally:
-                temporary.unlink(missing_ok=True)
+        write_atomically(target, payload)
     except OSError as error:
         _log.warning("cannot cache %s: %s", target, error)

@@ -80,7 +80,8 @@ class SeasonalNaive(PanelForecaster):
             point = seasonal_naive(
                 panel, history, series, origins - gap, horizon=steps, season=season
             )[:, gap:]
-            spread = _at_levels(residuals[series][:, ahead], levels)
+            # levels first: all of them for each window and step would take gigabytes
+            spread = _at_levels(residuals, levels)[series][:, ahead]
             return point, point[..., None] + spread
 
         return forecast
@@ -127,6 +128,7 @@ class Drift(PanelForecaster):
             self._tail.index.ids.get_indexer(panel.index.ids),
             lambda: _residual_quantiles(panel, ends, 1, 1),
         )
+        centred = residuals - residuals[..., [len(_LEVELS) // 2]]
         gap = self.gap_
         steps = gap + np.arange(1, self.horizon_ + 1)
 
@@ -139,8 +141,7 @@ class Drift(PanelForecaster):
             slope = np.where(span > 0, (last - first[series]) / span, 0.0)
             point = last[:, None] + steps[:, None] * slope[:, None]
             widened = np.sqrt(steps * (1 + steps / np.maximum(origins[:, None] - 1, 1)))
-            centred = residuals[series] - residuals[series][..., [len(_LEVELS) // 2]]
-            spread = _at_levels(centred, levels) * widened[..., None, None]
+            spread = _at_levels(centred, levels)[series] * widened[..., None, None]
             return point, point[..., None] + spread
 
         return forecast

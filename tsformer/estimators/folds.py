@@ -10,8 +10,8 @@ from tsformer.arrays import Ints
 from tsformer.cures import Cure
 from tsformer.errors import FrameError, ParameterError
 from tsformer.panels import Schema
-from tsformer.reading.ids import read_ids
 from tsformer.reading.roles import resolve
+from tsformer.reading.rows import series_of
 from tsformer.reading.tables import as_frame
 
 __all__ = ["refuse_folds"]
@@ -71,10 +71,7 @@ def _shared_series(data: Any, schema: Schema | None, train: Ints, test: Ints) ->
     """Whether a series has rows of both, and how many rows the longest one has."""
     try:
         frame = as_frame(data)[0]
-        roles = resolve(frame, None if schema is None else schema.by_text())
-        series = np.zeros(len(frame), np.int64)
-        if roles.series is not None:
-            series = read_ids(roles.series, frame)[0]
+        series = series_of(resolve(frame, None if schema is None else schema.by_text()), frame)
     except (FrameError, ParameterError, ValueError, TypeError):
         return False, 0  # a fit says what is wrong with the data
     shared = np.intersect1d(series[train], series[test])

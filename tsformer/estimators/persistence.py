@@ -9,8 +9,6 @@ import datetime
 import hashlib
 import json
 import math
-import os
-import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -22,8 +20,10 @@ import safetensors.numpy
 import torch
 
 from tsformer import heads, models, panels
+from tsformer.atomic import write_atomically
 from tsformer.errors import ModelFileError
 from tsformer.models import Network
+from tsformer.models.skip import CarriesSkip
 from tsformer.panels import Panel, Policy, ResolvedSchema, Scales, Schema
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
@@ -109,7 +109,7 @@ def save_forecaster(forecaster: Params, path: str | Path, *, overwrite: bool = F
         }
     except TypeError as problem:
         raise ModelFileError(f"{path}: {problem}") from problem
-    _write_atomically(path, _packed(document, tensors))
+    write_atomically(path, _packed(document, tensors))
     return path
 
 
@@ -168,6 +168,8 @@ def _network(forecaster: Any, weights: dict[str, Any]) -> Network:
     with torch.device("meta"):  # no memory is taken before all shapes are known to fit
         network: Network = forecaster.model_.build(sizes, forecaster.head_)
     tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
+    if isinstance(network, CarriesSkip) and network.skip is None and "offset" not in tensors:
+        network.offset = None  # so were files written of networks without a skip
     network.load_state_dict(tensors, assign=True)
     return network.eval()
 
@@ -307,22 +309,3 @@ _DECODERS: dict[str, Any] = {
     "dtype_of": lambda value, tensors: pd.api.types.pandas_dtype(value["dtype_of"]),
     "value": _made,
 }
-
-
-def _write_atomically(path: Path, payload: bytes) -> None:
-    """Write beside the target, flush to the disk, then take its name."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

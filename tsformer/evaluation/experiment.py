@@ -11,7 +11,7 @@ import pandas as pd
 
 from tsformer import __version__
 
-__all__ = ["store_result"]
+__all__ = ["store_result", "versions"]
 
 _PACKAGES = ("torch", "pytorch-lightning", "optuna", "pandas", "numpy", "scikit-learn")
 
@@ -65,11 +65,7 @@ def store_result(
     record = {
         "question": question,
         "command": f"python {script.parent.name}/{script.name}{' --quick' if quick else ''}",
-        "versions": {
-            "python": platform.python_version(),
-            "tsformer": __version__,
-            **{package: version(package) for package in _PACKAGES},
-        },
+        "versions": versions(),
         "seeds": list(seeds),
         "tables": {name: _records(table) for name, table in tables.items()},
         "facts": dict(facts or {}),
@@ -79,6 +75,15 @@ def store_result(
     target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     return target
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, of this library, and of what its numbers depend on."""
+    return {
+        "python": platform.python_version(),
+        "tsformer": __version__,
+        **{package: version(package) for package in _PACKAGES},
+    }
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import torch
 
 from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import ParameterError
-from tsformer.estimators.mase import scaled_error
+from tsformer.estimators.naive import scaled_error
 from tsformer.heads import pinball_loss
 
 __all__ = [
@@ -207,7 +207,7 @@ PUBLISHED = ("scaled_mse", "scaled_mae")
 
 
 class Totals:
-    """Sums of one forecaster, kept by fold and target and by step: no window is remembered.
+    """Sums of one forecaster, by fold and target and by step; of each window only on request.
 
     Parameters
     ----------
@@ -215,6 +215,8 @@ class Totals:
         Names from ``METRICS``.
     folds, targets, horizon
         How many rows the tables have.
+    keep_windows
+        Whether the sums of each window are kept as well.
 
     Examples
     --------
@@ -231,12 +233,22 @@ class Totals:
     array([ 1., nan,  5.])
     """
 
-    def __init__(self, metrics: Iterable[str], *, folds: int, targets: int, horizon: int) -> None:
+    def __init__(
+        self,
+        metrics: Iterable[str],
+        *,
+        folds: int,
+        targets: int,
+        horizon: int,
+        keep_windows: bool = False,
+    ) -> None:
         kinds: dict[Statistic | None, None] = {None: None}
         for name in metrics:
             kinds |= dict.fromkeys((METRICS[name].statistic, METRICS[name].over))
         self._folds = {kind: np.zeros((folds, targets)) for kind in kinds}
         self._steps = {kind: np.zeros(horizon) for kind in kinds}
+        self._windows: dict[Statistic | None, list[Floats]] = {kind: [] for kind in kinds}
+        self._keep_windows = keep_windows
 
     def add(self, seen: Observed, folds: Ints) -> None:
         """Count these windows; ``folds`` (window,) says to which fold each belongs."""
@@ -245,6 +257,8 @@ class Totals:
             values = observed if kind is None else _counted(kind(seen), observed)
             np.add.at(by_fold, folds, values.sum(axis=1))
             self._steps[kind] += values.sum(axis=(0, 2))
+            if self._keep_windows:
+                self._windows[kind].append(values.sum(axis=(1, 2), dtype=np.float64))
 
     def by_fold(self, name: str) -> Floats:
         """(fold, target) values of a metric."""
@@ -253,6 +267,10 @@ class Totals:
     def by_step(self, name: str) -> Floats:
         """(horizon,) values of a metric."""
         return METRICS[name].value(self._steps)
+
+    def by_window(self, name: str) -> Floats:
+        """(window,) values of a metric, in the order in which windows were added."""
+        return METRICS[name].value({kind: np.concatenate(s) for kind, s in self._windows.items()})
 
     def overall(self, name: str) -> Floats:
         """The metric over all observed steps, each with the same weight."""

@@ -12,8 +12,8 @@ from tsformer.datasets import Dataset
 from tsformer.errors import ParameterError
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.reading import Holdout, RollingOrigin, read_panel
-from tsformer.reading.ids import read_ids
 from tsformer.reading.roles import resolve
+from tsformer.reading.rows import series_of
 from tsformer.reading.tables import as_frame
 
 __all__ = ["Block", "Plan", "Skip", "Source", "make_plan", "named_split"]
@@ -36,9 +36,7 @@ class Source:
         self.panel = read_panel(self.data, schema, policy)
         roles = resolve(frame, self.panel.schema)
         self._stamps = roles.stamps
-        self._series = np.zeros(len(frame), np.int64)
-        if roles.series is not None:
-            self._series = read_ids(roles.series, frame)[0]
+        self._series = series_of(roles, frame)
 
     def head(self, ends: Ints) -> Any:
         """The caller's rows among the first ``ends`` (series,) rows of each series."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from tsformer.arrays import Flags
+from tsformer.arrays import Flags, Ints
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecasts, windows_of
 from tsformer.evaluation.metrics import METRICS, Totals
@@ -36,6 +36,8 @@ class Backtest:
     skipped
         One row for each fold and series that could not be forecast: ``fold, cutoff, series,
         windows, reason``.
+    fits
+        One row a fit: ``forecaster, rows, context, epochs, best_epoch, cut_short, seconds``.
     description
         What was done, in a few words.
 
@@ -64,11 +66,13 @@ class Backtest:
     windows: int
     baseline: str
     skipped: pd.DataFrame
+    fits: pd.DataFrame
     description: str
     _panel: Panel
     _cutoffs: pd.Index
     _totals: dict[str, Totals]
     _kept: dict[str, list[Forecasts]] | None
+    _scored: list[tuple[Ints, Ints]] | None
 
     @property
     def title(self) -> str:
@@ -142,6 +146,29 @@ class Backtest:
             )
             for name, totals in self._totals.items()
         ]
+        return pd.concat(tables, ignore_index=True)
+
+    def by_window(self) -> pd.DataFrame:
+        """One row for each forecaster and window, a column a metric.
+
+        Columns ``forecaster, series, cutoff``, then the metrics; all forecasters have the same
+        windows in the same order, so that differences are paired.
+
+        Raises
+        ------
+        ParameterError
+            If windows were not kept.
+        """
+        if self._scored is None:
+            raise ParameterError("windows were not kept: backtest again with keep_windows=True")
+        series, origins = (np.concatenate(part) for part in zip(*self._scored, strict=True))
+        index = self._panel.index
+        last = self._shown(index.stamps.take(index.starts[series] + origins - 1))
+        same = {"series": index.ids.take(series), "cutoff": last}
+        tables = []
+        for name, totals in self._totals.items():
+            values = {metric: totals.by_window(metric) for metric in self.metrics}
+            tables.append(pd.DataFrame({"forecaster": name, **same, **values}))
         return pd.concat(tables, ignore_index=True)
 
     @cached_property

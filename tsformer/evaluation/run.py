@@ -1,6 +1,7 @@
 """``backtest``: fit on the past, forecast what came after, and say how wrong that was."""
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -47,6 +48,7 @@ def backtest(
     metrics: str | Sequence[str] = USUAL,
     quantiles: Sequence[float] | None = None,
     keep_forecasts: bool = True,
+    keep_windows: bool = False,
 ) -> Backtest:
     """Forecast from moments in the past, with forecasters that have not seen what came after.
 
@@ -82,11 +84,13 @@ def backtest(
         Levels to forecast as well.
     keep_forecasts
         False keeps only sums, for long tests.
+    keep_windows
+        True keeps the metrics of every window, for tests of significance: ``by_window()``.
 
     Returns
     -------
     Backtest
-        ``summary()``, ``scores``, ``by_step()``, ``forecasts``, ``plot()``.
+        ``summary()``, ``scores``, ``by_step()``, ``fits``, ``forecasts``, ``plot()``.
 
     Raises
     ------
@@ -124,7 +128,9 @@ def backtest(
     plan = make_plan(
         panel, split, folds=folds, horizon=steps, step=step, gap=gap, lead=lead, refit=refit
     )
-    run = _Run(candidates, sources, panel, plan, names, levels, keep=keep_forecasts)
+    run = _Run(
+        candidates, sources, panel, plan, names, levels, keep=keep_forecasts, by_window=keep_windows
+    )
     for block in plan.blocks:
         run.score(block)
     return run.result(baseline)
@@ -141,16 +147,22 @@ class _Run:
     metrics: tuple[str, ...]
     levels: tuple[float, ...]
     keep: bool
+    by_window: bool
     totals: dict[str, Totals] = field(default_factory=dict)
     kept: dict[str, list[Forecasts]] = field(default_factory=dict)
     skips: list[Skip] = field(default_factory=list)
+    fits: list[dict[str, Any]] = field(default_factory=list)
+    scored_from: list[tuple[Ints, Ints]] = field(default_factory=list)
     windows: int = 0
     scored: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         targets = len(self.panel.target.names)
         size = {"folds": len(self.plan.cutoffs), "targets": targets, "horizon": self.plan.horizon}
-        self.totals = {name: Totals(self.metrics, **size) for name in self.candidates}
+        self.totals = {
+            name: Totals(self.metrics, **size, keep_windows=self.by_window)
+            for name in self.candidates
+        }
         self.skips = list(self.plan.skips)
         numbers = sum(len(block.series) for block in self.plan.blocks) * self.plan.horizon
         numbers *= targets * (1 + len(self.levels)) * len(self.candidates)
@@ -160,19 +172,33 @@ class _Run:
 
     def score(self, block: Block) -> None:
         """Fit before a block, forecast it, and count the errors."""
-        fitted = {
-            name: fitted_before(name, one, self.sources[name], block, self.plan)
-            for name, one in self.candidates.items()
-        }
-        for one in fitted.values():
-            one.warn_of_look_ahead()
+        fitted = {name: self._fitted(name, block) for name in self.candidates}
         block, skips = block.with_context(max(one.reach_ for one in fitted.values()))
         self.skips += skips
         self.windows += len(block.series)
         self.scored |= set(block.series.tolist())
+        self.scored_from.append((block.series, block.origins))
         units = _units(self.panel, block)
         for name, one in fitted.items():
             self._forecast(name, one, block, units)
+
+    def _fitted(self, name: str, block: Block) -> PanelForecaster:
+        began = time.monotonic()
+        fitted = fitted_before(name, self.candidates[name], self.sources[name], block, self.plan)
+        fitted.warn_of_look_ahead()
+        history = getattr(fitted, "history_", None)
+        self.fits.append(
+            {
+                "forecaster": name,
+                "rows": int(block.fit_ends.sum()),
+                "context": fitted.reach_,
+                "epochs": 0 if history is None or history.empty else int(history["epoch"].max()),
+                "best_epoch": getattr(fitted, "best_epoch_", None),
+                "cut_short": getattr(fitted, "cut_short_", ""),
+                "seconds": time.monotonic() - began,
+            }
+        )
+        return fitted
 
     def _forecast(
         self, name: str, fitted: PanelForecaster, block: Block, units: tuple[Floats, Floats]
@@ -220,6 +246,7 @@ class _Run:
             windows=self.windows,
             baseline=baseline,
             skipped=_skipped(self.skips, self.plan, self.panel),
+            fits=pd.DataFrame(self.fits),
             description=f"{self.plan.description}; horizon {self.plan.horizon}; "
             f"{self.windows:,} window{'s' if self.windows > 1 else ''} "
             f"of {len(self.scored):,} series",
@@ -227,6 +254,7 @@ class _Run:
             _cutoffs=self.plan.cutoffs,
             _totals=self.totals,
             _kept=self.kept if self.keep else None,
+            _scored=self.scored_from if self.by_window else None,
         )
         _LOG.info("%s", result.title)
         return result

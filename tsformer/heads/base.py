@@ -81,14 +81,25 @@ class Head(Params, ABC):
         return raw * scale.unsqueeze(-1) + location.unsqueeze(-1)
 
     def fit_spread(
-        self, residuals: Float[Tensor, "window horizon target"]
+        self,
+        residuals: Float[Tensor, "window horizon target"],
+        raw: Float[Tensor, "window horizon target width"] | None = None,
     ) -> Float[Tensor, "horizon target width"]:
         """What to shift by a point forecast whose errors were these; NaN is an error not known.
 
         As it stands, the numbers at which the loss over the residuals is least, found by descent
         from 0. Steps without any residual get 0.
+
+        Parameters
+        ----------
+        residuals
+            The truth less the point forecast.
+        raw
+            What a network forecasts of the residuals already, to which the numbers are added; None
+            where it forecasts nothing yet.
         """
         known = ~residuals.isnan()
+        already = residuals.new_zeros(()) if raw is None else raw.where(known.unsqueeze(-1), 0)
         spread = residuals.new_zeros((*residuals.shape[1:], self.width))
         with torch.enable_grad():
             spread.requires_grad_()
@@ -96,9 +107,10 @@ class Head(Params, ABC):
 
             def loss() -> float:
                 descent.zero_grad()
-                raw = spread.expand(len(residuals), -1, -1, -1)
+                shifted = already + spread.expand(len(residuals), -1, -1, -1)
                 # each step and target has numbers of its own, so their losses don't compete
-                total = self.loss(raw, residuals, known.to(residuals.dtype)) * known.any(0).sum()
+                total = self.loss(shifted, residuals, known.to(residuals.dtype))
+                total = total * known.any(0).sum()
                 total.backward()
                 return float(total.detach())
 

@@ -99,10 +99,22 @@ class Quantiles(Head):
         return raw.sort(dim=-1).values[..., places]
 
     def fit_spread(
-        self, residuals: Float[Tensor, "window horizon target"]
+        self,
+        residuals: Float[Tensor, "window horizon target"],
+        raw: Float[Tensor, "window horizon target width"] | None = None,
     ) -> Float[Tensor, "horizon target width"]:
-        """The empirical quantiles of the residuals, where the pinball loss is least."""
-        found = residuals.nanquantile(residuals.new_tensor(self.levels), dim=0)
+        """The empirical quantiles of the residuals, where the pinball loss is least.
+
+        Where a network forecasts ``raw`` already, each level is shifted by the quantile of what is
+        left of the residuals at that level.
+        """
+        levels = residuals.new_tensor(self.levels)
+        if raw is None:
+            found = residuals.nanquantile(levels, dim=0)
+        else:
+            left = (residuals.unsqueeze(-1) - raw).unbind(-1)
+            pairs = zip(left, levels, strict=True)
+            found = torch.stack([part.nanquantile(level, dim=0) for part, level in pairs])
         return found.nan_to_num(nan=0.0).movedim(0, -1)
 
 

@@ -177,11 +177,25 @@ class DecoderNetwork(CarriesSkip):
         return torch.cat(parts, dim=1)[:, : self.sizes.horizon]
 
     def skip_errors(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
-        """Errors in units of the running deviation, as whatever the network itself forecasts."""
+        """Errors in running deviations, as whatever the network itself forecasts.
+
+        Without a skip they are those of the running mean, which the network starts from.
+        """
+        mean, scale = self._at_origin(batch)
+        errors: Tensor = super().skip_errors(batch)
+        return (errors - mean if self.skip is None else errors) / scale
+
+    def own_raw(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """The forecast of a network without a skip, in running deviations from the mean."""
+        mean, scale = self._at_origin(batch)
+        return self.head.restore(self(batch), -mean / scale, 1 / scale)  # restored the other way
+
+    def _at_origin(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Running mean and deviation of all of the context, (batch, 1, target) each."""
         seen = running_statistics(self._cut(batch.past_target), self._cut(batch.past_observed))
-        scale = seen.scale[:, -1].unflatten(0, (-1, 1, self.sizes.target))
-        errors: Tensor = super().skip_errors(batch) / scale
-        return errors
+        mean, scale = seen.mean[:, -1], seen.scale[:, -1]
+        shape = (-1, 1, self.sizes.target)
+        return mean.unflatten(0, shape), scale.unflatten(0, shape)
 
     def supervise(self, batch: Batch, generator: torch.Generator | None = None) -> Supervision:
         """Every next patch from the true ones before it; outside training, the forecast.

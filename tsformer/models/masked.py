@@ -111,7 +111,7 @@ class MaskedNetwork(SkipNetwork):
     def prepare(
         self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
-        """Fit the linear skip to what the network leaves of the horizon."""
+        """Fit the linear skip to what the network leaves of the horizon, and the offset."""
         if self.skip is not None:
             trained = self.training
             self.eval()
@@ -120,8 +120,8 @@ class MaskedNetwork(SkipNetwork):
                 _Remainders(self, validation, normaliser),
                 covariates=self.covariates,
             )
-            self.fit_offset(train, validation, normaliser)
             self.train(trained)
+        self.fit_offset(train, validation, normaliser)
 
     def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
         """Rebuild the horizon, all of it at once."""
@@ -253,6 +253,7 @@ class Rebuilding(Network):
     def __init__(self, network: MaskedNetwork, ratio: float, normaliser: Normaliser) -> None:
         super().__init__()
         self.network, self.head, self.sizes = network, network.head, network.sizes
+        network.offset = None  # that of a forecast: what is rebuilt may lie anywhere
         self.ratio, self.normaliser = ratio, normaliser
 
     def forward(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:

@@ -17,7 +17,7 @@ _MOST = 2048
 """Windows that are enough for stable tail quantiles, and a bound on memory."""
 
 Errors = Callable[[Batch], Tensor]
-"""From normalised windows to truth less forecast, (batch, horizon, target)."""
+"""From normalised windows to truth less forecast, (batch, horizon, target), or several of them."""
 
 
 def held_out_residuals(
@@ -25,7 +25,7 @@ def held_out_residuals(
     train: Iterable[Batch],
     validation: Iterable[Batch],
     normaliser: Normaliser,
-) -> Float[Tensor, "window horizon target"]:
+) -> Float[Tensor, "window horizon target *number"]:
     """Those of validation windows if they are enough: errors on fitted rows are too small.
 
     Parameters
@@ -51,7 +51,7 @@ def held_out_residuals(
 
 def residuals(
     errors: Errors, batches: Iterable[Batch], normaliser: Normaliser
-) -> Float[Tensor, "window horizon target"]:
+) -> Float[Tensor, "window horizon target *number"]:
     """Errors of evenly spread normalised windows, NaN where the truth is missing.
 
     One pass: every window is looked at until there are too many, then every other one, and so on.
@@ -62,7 +62,9 @@ def residuals(
         chosen = torch.arange(len(batch.origin))[-seen % every :: every]
         seen += len(batch.origin)
         scaled = normaliser.normalise(Batch(*(field[chosen] for field in batch)))
-        kept.append(errors(scaled).where(scaled.future_observed, torch.nan))
+        found = errors(scaled)
+        known = scaled.future_observed if found.dim() == 3 else scaled.future_observed[..., None]
+        kept.append(found.where(known, torch.nan))
         while sum(map(len, kept)) > _MOST:
             kept, every = [torch.cat(kept)[::2]], 2 * every
     return torch.cat(kept) if kept else torch.empty(0, 0, 0)

@@ -105,8 +105,8 @@ class CarriesSkip(Network):
         None where the model wants none.
     offset : Parameter or None
         (horizon, target, width) numbers added to the network's own forecast, which begin as the
-        spread of the skip's errors: its bands are right before the first step. None without a
-        skip, and under a head without a spread.
+        spread of the errors: its bands are right before the first step, with a skip or without.
+        None under a head without a spread.
     covariates : Covariates
         What the skip sees beside the past.
     """
@@ -130,7 +130,7 @@ class CarriesSkip(Network):
                 covariates=self.covariates.number,
                 targets=sizes.target,
             )
-        if wanted and self.head.has_spread:
+        if self.head.has_spread:
             self.offset = nn.Parameter(torch.zeros(sizes.horizon, sizes.target, self.head.width))
 
     def carried(
@@ -141,11 +141,9 @@ class CarriesSkip(Network):
         steps: Int[Tensor, " step"] | slice = slice(None),
     ) -> Float[Tensor, "batch step target width"]:
         """The network's own forecast of some ``steps`` of the horizon, with offset and skip."""
-        if self.skip is None:
-            return raw
         if self.offset is not None:
             raw = raw + self.offset[steps]
-        return self.head.shift(raw, skipped)
+        return raw if self.skip is None else self.head.shift(raw, skipped)
 
     def skipped(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
         """The forecast of the skip, in the units of the normalised batch; 0 without one."""
@@ -157,8 +155,20 @@ class CarriesSkip(Network):
         return forecast
 
     def skip_errors(self, batch: Batch) -> Float[Tensor, "batch horizon target"]:
-        """What the skip gets wrong in a normalised batch, in the units of the offset."""
+        """What the skip, or 0 without one, gets wrong in a normalised batch, in offset units."""
         return batch.future_target - self.skipped(batch)
+
+    def own_raw(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """What the network itself makes of the errors of the skip, before the offset is fitted.
+
+        As it stands, of a network without a skip.
+        """
+        raw: Tensor = self(batch)
+        return raw
+
+    def errors_and_own(self, batch: Batch) -> Float[Tensor, "batch horizon target number"]:
+        """The errors of the skip, and behind them what the network itself makes of them."""
+        return torch.cat([self.skip_errors(batch).unsqueeze(-1), self.own_raw(batch)], dim=-1)
 
     def prepare(
         self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
@@ -166,22 +176,36 @@ class CarriesSkip(Network):
         """Fit the linear skip, and the offset to its errors."""
         if self.skip is not None:
             self.skip.fit_ridge(train, validation, covariates=self.covariates)
-            self.fit_offset(train, validation, normaliser)
+        self.fit_offset(train, validation, normaliser)
 
     @torch.no_grad()
     def fit_offset(
         self, train: Iterable[Batch], validation: Iterable[Batch], normaliser: Normaliser
     ) -> None:
-        """Bands as wide as the skip errs; nothing is done where the network forecasts already."""
+        """Bands as wide as what errs before training; those of a trained network are its own.
+
+        A skip is fitted to the training rows, so that its errors there are too small and those of
+        validation rows count. Without one nothing is fitted yet, and training rows serve: what
+        validation rows hold moves no weight.
+        """
+        if self.offset is None:
+            return
+        if self.skip is None:
+            validation = ()
         silent = not any(bool(output.weight.any()) for output in self._outputs)
-        if self.offset is None or not silent:
+        # errors on fitted windows alone are too small: an offset that is inherited is better
+        if self.offset.any() and not (silent and any(len(batch.origin) for batch in validation)):
             return
-        # errors on fitted windows alone are too small: one that is inherited is better
-        if self.offset.any() and not any(len(batch.origin) for batch in validation):
-            return
-        errors = held_out_residuals(self.skip_errors, train, validation, normaliser)
-        if len(errors):
-            self.offset.copy_(self.head.fit_spread(errors))
+        if silent:
+            errors = held_out_residuals(self.skip_errors, train, validation, normaliser)
+            if len(errors):
+                self.offset.copy_(self.head.fit_spread(errors))
+        else:
+            training = self.training
+            both = held_out_residuals(self.eval().errors_and_own, train, validation, normaliser)
+            if len(both):
+                self.offset.copy_(self.head.fit_spread(both[..., 0], both[..., 1:]))
+            self.train(training)
 
     def inherit(self, earlier: Network) -> None:
         """Take over the penalty of its skip, and its offset."""
@@ -193,6 +217,10 @@ class CarriesSkip(Network):
 
 class SkipNetwork(CarriesSkip):
     """A network that forecasts the whole horizon at once and adds its skip; a base."""
+
+    def own_raw(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:
+        """The network's own forecast."""
+        return self.own_forecast(batch)
 
     @abstractmethod
     def own_forecast(self, batch: Batch) -> Float[Tensor, "batch horizon target width"]:

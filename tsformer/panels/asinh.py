@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from tsformer.arrays import Floats, Ints
 from tsformer.errors import ParameterError
-from tsformer.panels.chain import Transform
+from tsformer.panels.chain import Transform, by_column, check_numbers
 from tsformer.panels.panel import Panel
-from tsformer.panels.per_column import by_column, check_numbers
 from tsformer.panels.robust import absolute_deviation, median
 from tsformer.params import KW_ONLY, param, params
 

@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 
 from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import FrameError, InfiniteValues, ParameterError, SeriesTooShort
-from tsformer.panels.chain import Inverse, Transform, apply_all, fit_all
+from tsformer.panels.chain import Inverse, Transform, apply_all, by_column, check_numbers, fit_all
 from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
-from tsformer.panels.per_column import by_column, check_numbers
 from tsformer.panels.power import from_power, likeliest_power, to_power
 from tsformer.params import KW_ONLY, param, params
 

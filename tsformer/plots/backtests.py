@@ -1,6 +1,6 @@
 """The picture of a backtest: what each forecaster said at a few origins, and what came."""
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
@@ -15,15 +15,12 @@ from tsformer.plots.drawing import (
     new_figure,
     quantile_bands,
 )
-from tsformer.plots.frames import day_text, placed
+from tsformer.plots.frames import Line, day_text, placed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Floats: TypeAlias = pd.Series[float]
-else:
-    Floats = pd.Series
 
 __all__ = ["plot_backtest"]
 
@@ -39,7 +36,7 @@ class _Backtest(Protocol):
 
     def excerpt(self, *, series: Any, target: str | None, folds: int) -> pd.DataFrame: ...
 
-    def history(self, *, series: Any, target: str, until: Any, rows: int) -> Floats: ...
+    def history(self, *, series: Any, target: str, until: Any, rows: int) -> Line: ...
 
 
 def plot_backtest(
@@ -102,7 +99,7 @@ def plot_backtest(
     return figure
 
 
-def _draw_window(axes: "Axes", past: Floats, window: pd.DataFrame, backtest: _Backtest) -> str:
+def _draw_window(axes: "Axes", past: Line, window: pd.DataFrame, backtest: _Backtest) -> str:
     """Draw one origin; return the mean absolute errors in words."""
     names = sorted(window["forecaster"].unique(), key=lambda name: name == backtest.baseline)
     lines = {

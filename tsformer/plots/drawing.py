@@ -3,17 +3,16 @@
 import io
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
+from tsformer.plots.frames import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Floats: TypeAlias = pd.Series[float]
-else:
-    Floats = pd.Series
 
 __all__ = [
     "BLUE",
@@ -75,7 +74,7 @@ def add_headline(figure: "Figure", title: str, note: str | None) -> None:
     figure.suptitle(text, x=0.012, ha="left", fontsize=10, color=_INK)
 
 
-def draw_past(axes: "Axes", past: Floats, truth: Floats | None = None) -> None:
+def draw_past(axes: "Axes", past: Line, truth: Line | None = None) -> None:
     """Draw what was, up to a line where the forecast begins, and what came."""
     axes.plot(past.index, past.to_numpy(), color=_INK, linewidth=1.2, zorder=3, label="history")
     if len(past):
@@ -88,7 +87,7 @@ def draw_past(axes: "Axes", past: Floats, truth: Floats | None = None) -> None:
         )  # fmt: skip
 
 
-def draw_bands(axes: "Axes", past: Floats, bands: Sequence[tuple[str, Floats, Floats]]) -> None:
+def draw_bands(axes: "Axes", past: Line, bands: Sequence[tuple[str, Line, Line]]) -> None:
     """Draw bands around a forecast, as ``quantile_bands`` gives them."""
     for label, low, high in bands:  # from outside in: the overlap is darker
         below, above = _joined(past, low), _joined(past, high)
@@ -99,7 +98,7 @@ def draw_bands(axes: "Axes", past: Floats, bands: Sequence[tuple[str, Floats, Fl
 
 
 def draw_line(
-    axes: "Axes", past: Floats, point: Floats, label: str, colour: str, *, dashed: bool = False
+    axes: "Axes", past: Line, point: Line, label: str, colour: str, *, dashed: bool = False
 ) -> None:
     """Draw a forecast on from the end of what was."""
     line = _joined(past, point)
@@ -109,7 +108,7 @@ def draw_line(
     )  # fmt: skip
 
 
-def _joined(past: Floats, line: Floats) -> Floats:
+def _joined(past: Line, line: Line) -> Line:
     """Begin where the history ended, so that the eye sees one line."""
     return pd.concat([past.iloc[-1:].dropna(), line]) if len(past) else line
 
@@ -171,8 +170,8 @@ def add_legend(figure: "Figure", every: "Sequence[Axes]") -> None:
 
 
 def quantile_bands(
-    spread: dict[str, Floats], levels: list[tuple[float, str]]
-) -> list[tuple[str, Floats, Floats]]:
+    spread: dict[str, Line], levels: list[tuple[float, str]]
+) -> list[tuple[str, Line, Line]]:
     """Pairs of quantiles from outside in, with what to call the band between them."""
     ordered, made = sorted(levels), []
     for (low, below), (high, above) in zip(ordered, reversed(ordered), strict=True):

@@ -1,7 +1,7 @@
 """The picture of a forecast: the continuation of what was."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from tsformer.plots.drawing import (
     quantile_bands,
 )
 from tsformer.plots.frames import (
+    Line,
     dated_column,
     day_text,
     level_columns,
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Floats: TypeAlias = pd.Series[float]
-else:
-    Floats = pd.Series
 
 __all__ = ["plot_forecast"]
 
@@ -41,12 +39,12 @@ _MOST, _COLUMNS = 6, 2
 
 
 def plot_forecast(
-    history: pd.DataFrame | Floats,
+    history: pd.DataFrame | Line,
     forecast: pd.DataFrame,
     *,
     target: str | None = None,
     time: str | None = None,
-    actual: pd.DataFrame | Floats | None = None,
+    actual: pd.DataFrame | Line | None = None,
     rows: int | None = None,
     title: str | None = None,
     unit: str | None = None,

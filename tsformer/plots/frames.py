@@ -9,11 +9,12 @@ import pandas as pd
 from tsformer.errors import MissingColumn, ParameterError
 
 if TYPE_CHECKING:
-    Floats: TypeAlias = pd.Series[float]
+    Line: TypeAlias = pd.Series[float]
 else:
-    Floats = pd.Series
+    Line = pd.Series
 
 __all__ = [
+    "Line",
     "dated_column",
     "day_text",
     "level_columns",
@@ -31,7 +32,7 @@ def level_columns(forecast: pd.DataFrame, target: str) -> list[tuple[float, str]
     return [(float(match[1]), column) for match, column in found if match]
 
 
-def shared_column(history: pd.DataFrame | Floats, forecast: pd.DataFrame) -> str:
+def shared_column(history: pd.DataFrame | Line, forecast: pd.DataFrame) -> str:
     """The first column of numbers that both frames have."""
     if isinstance(history, pd.Series):
         return str(history.name) if history.name in forecast.columns else str(forecast.columns[0])
@@ -90,7 +91,7 @@ def _tells(values: Any) -> bool:
     )
 
 
-def values_by_time(data: pd.DataFrame | Floats, column: str, time: str | None, what: str) -> Floats:
+def values_by_time(data: pd.DataFrame | Line, column: str, time: str | None, what: str) -> Line:
     """One column by time, in order."""
     if isinstance(data, pd.Series):
         values, stamps = data, data.index

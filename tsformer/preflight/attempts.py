@@ -14,8 +14,8 @@ from tsformer.errors import (
 )
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.reading import read_panel
-from tsformer.reading.ids import read_ids
 from tsformer.reading.roles import resolve
+from tsformer.reading.rows import series_of
 from tsformer.reading.tables import as_frame
 
 __all__ = ["Attempt", "read_on"]
@@ -76,9 +76,7 @@ def _set_aside(
 def _without_repeats(data: Any, schema: Schema | None, error: FrameError) -> pd.DataFrame:
     frame = as_frame(data)[0]
     roles = resolve(frame, schema)
-    series = np.zeros(len(frame), np.int64)
-    if roles.series is not None:
-        series = read_ids(roles.series, frame)[0]
+    series = series_of(roles, frame)
     repeated = pd.DataFrame({"series": series, "stamp": roles.stamps}).duplicated().to_numpy()
     if not repeated.any():
         raise error

@@ -12,7 +12,7 @@ import torch
 from tsformer.arrays import Flags
 from tsformer.cures import Cure
 from tsformer.errors import FrameError
-from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.parameters import default_context, default_model
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, WindowScaling
 from tsformer.panels import Panel, Policy, Schema

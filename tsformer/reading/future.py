@@ -20,8 +20,7 @@ from tsformer.panels.index import shown
 from tsformer.panels.panel import Panel
 from tsformer.panels.schema import Schema
 from tsformer.reading.checks import check_columns, is_categorical, to_floats
-from tsformer.reading.ids import read_ids, refuse_other_ids
-from tsformer.reading.rows import Rows, same_kind
+from tsformer.reading.rows import Rows, read_ids, refuse_other_ids, same_kind
 from tsformer.reading.spots import Spot
 from tsformer.reading.tables import as_frame
 from tsformer.reading.time_columns import find_time_like, read_time

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tsformer.cures import Cure, ignored, warn
+from tsformer.cures import Cure, warn
 from tsformer.errors import DataWarning, SeriesTooShort, WrongFrequency
 from tsformer.panels.index import PanelIndex
 from tsformer.panels.layout import Layout, refuse_output_names
@@ -25,6 +25,7 @@ from tsformer.reading.spots import Roles
 from tsformer.reading.tables import as_frame, numbered_columns
 from tsformer.reading.time_columns import say_time
 from tsformer.reading.values import read_values
+from tsformer.threads import ignored
 from tsformer.time.freq import Freq, as_freq, name_of
 from tsformer.time.holidays import read_holidays
 

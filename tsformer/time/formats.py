@@ -54,7 +54,9 @@ _NUMBERS = {
 _FOREIGN = (
     "jän", "mär", "mrz", "mae", "mai", "okt", "dez", "fév", "fev", "avr", "juin", "juil", "aoû",
     "aou", "déc", "ene", "abr", "ago", "dic", "gen", "mag", "giu", "lug", "set", "ott", "out",
-    "mrt", "maa", "mei", "maj", "ian", "iun", "iul", "noi",
+    "mrt", "maa", "mei", "maj", "ian", "iun", "iul", "noi", "janu", "janv", "janei", "febr", "febb",
+    "mars", "marzo", "març", "april", "juni", "junh", "juli", "julh", "augus", "septem", "octob",
+    "oktob", "novem", "noviem", "decem", "dezem",
 )  # fmt: skip
 """How months begin in other languages: text to be refused by name, not overlooked."""
 _ZONE_WORD = re.compile(r".*\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(?P<word>[A-Z]{2,5})")
@@ -144,6 +146,8 @@ def names_periods(text: str) -> bool:
 
     >>> [names_periods(one) for one in ("2022Q4", "2019-W02", "Mär 2018", "sku-1234", "item 2018")]
     [True, True, True, False, False]
+    >>> [names_periods(f"{one} 2018") for one in ("Januar", "febbraio", "octobre", "novela")]
+    [True, True, True, False]
     """
     for patterns in _COMPILED.values():
         for pattern in patterns:

@@ -10,8 +10,9 @@ import pandas as pd
 from pandas.tseries.holiday import AbstractHolidayCalendar
 
 from tsformer.arrays import Floats, Ints
-from tsformer.cures import Cure, ignored
+from tsformer.cures import Cure
 from tsformer.errors import ParameterError
+from tsformer.threads import ignored
 from tsformer.time.countries import country_days
 from tsformer.time.freq import Freq, advance, per_second, wall_of
 from tsformer.time.monthly import months_of

@@ -5,7 +5,7 @@ import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from tsformer.arrays import Ints
-from tsformer.cures import ignored
+from tsformer.threads import ignored
 from tsformer.time.freq import Freq, as_freq, per_second, ticks, wall_of
 from tsformer.time.monthly import day_of_month
 

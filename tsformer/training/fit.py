@@ -1,4 +1,4 @@
-"""One fit: a quiet Lightning run that leaves nothing behind."""
+"""One fit: a network from its seed, and a quiet Lightning run that leaves nothing behind."""
 
 import logging
 import shutil
@@ -16,16 +16,19 @@ import torch
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
-from tsformer.cures import ignored_for_long
 from tsformer.errors import MissingDependency
-from tsformer.models import Network
+from tsformer.heads import Head
+from tsformer.models import Architecture, Network
+from tsformer.threads import ignored_for_long
 from tsformer.training.budget import Budget
 from tsformer.training.data import WindowDataModule
+from tsformer.training.groups import Device, Reports
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
+from tsformer.windows import Sizes
 
-__all__ = ["train"]
+__all__ = ["build_network", "train"]
 
 
 log = logging.getLogger("tsformer")
@@ -40,6 +43,12 @@ _OF_NO_INTEREST = (
     ".*smaller than the logging interval.*",
     ".*treespec, LeafSpec.*",
 )
+
+
+def build_network(model: Architecture, sizes: Sizes, head: Head, *, random_state: int) -> Network:
+    """A network whose initial weights depend on ``random_state`` alone."""
+    with seeded(random_state):
+        return model.build(sizes, head)
 
 
 def train(
@@ -67,27 +76,28 @@ def train(
     KeyboardInterrupt
         As pressed; Lightning alone would end the process. SIGTERM does end it.
     """
-    bars = _progress(training.progress)
+    device, reports = training.device or Device(), training.reports or Reports()
+    bars = _progress(reports.progress)
     # seeded first: what is silenced is the process's, and threads take turns
     module.budget = budget or Budget(training.max_time)
     began = time.monotonic()
     with seeded(module.random_state), _quiet():
         module.budget.waited(time.monotonic() - began)
         trainer = pl.Trainer(
-            accelerator=training.accelerator,
-            devices=training.devices,
-            precision=cast(Any, training.precision),  # Lightning checks the word itself
+            accelerator=device.accelerator,
+            devices=device.devices,
+            precision=cast(Any, device.precision),  # Lightning checks the word itself
             # the module itself stops a run of no epochs, after what has a closed form
             max_epochs=max(1, training.epochs),
             callbacks=list(bars),
             enable_progress_bar=bool(bars),
-            logger=training.logger or False,
+            logger=reports.logger or False,
             enable_checkpointing=False,
             enable_model_summary=False,
             num_sanity_val_steps=0,
         )
         try:
-            with _compiled(module.network) if training.compile else nullcontext():
+            with _compiled(module.network) if device.compile else nullcontext():
                 trainer.fit(module, datamodule=data)
         except SIGTERMException as stopped:
             raise SystemExit(128 + signal.SIGTERM) from stopped

@@ -17,6 +17,7 @@ from tsformer.models import Network, WindowScaling
 from tsformer.models.scaling import WindowKind
 from tsformer.training.budget import Budget, InTime
 from tsformer.training.callbacks import BestWeights
+from tsformer.training.groups import Reports
 from tsformer.training.optimizer import parameter_groups
 from tsformer.training.passes import Converted, Judge, Moved
 from tsformer.training.randomness import seeded
@@ -46,8 +47,7 @@ class ForecastModule(pl.LightningModule):
     training
         Learning rate, schedule, patience and the like; ``Training()`` by default.
     scaling
-        How windows are normalised by their own context; see ``WindowScaling``, which takes lags,
-        too.
+        How windows are normalised by their own context; see ``WindowScaling``.
     random_state
         Seed of all noise in training.
 
@@ -77,7 +77,9 @@ class ForecastModule(pl.LightningModule):
         self.network = network
         self.head = head
         self.training_settings = training or Training()
-        self.scaling = scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
+        if not isinstance(scaling, WindowScaling):
+            scaling = WindowScaling(scaling, lagged=network.sizes.lagged)
+        self.scaling = scaling
         self.random_state = random_state
         self.best = BestWeights(patience=self.training_settings.patience)
         self.budget = Budget()
@@ -297,7 +299,7 @@ class ForecastModule(pl.LightningModule):
 
     def configure_callbacks(self) -> list[pl.Callback]:
         """Best weights with early stopping, and the Lightning callbacks of ``training``."""
-        given = self.training_settings.callbacks
+        given = (self.training_settings.reports or Reports()).callbacks
         return [self.best, *(call for call in given if isinstance(call, pl.Callback))]
 
     def history_frame(self) -> pd.DataFrame:

@@ -1,26 +1,17 @@
 """Private randomness: noise is a function of a seed; the caller's generators stay untouched."""
 
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 
+from tsformer.threads import turns
+
 __all__ = ["seeded"]
 
 # torch's layers draw initial weights and dropout from the one generator of the process, so only
 # one thread at a time may stand inside of a seeded block
-_lock = threading.RLock()
-
-
-def _new_lock() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # a thread that held the lock does not exist in a child
-    os.register_at_fork(after_in_child=_new_lock)
+_generator = turns()
 
 
 @contextmanager
@@ -48,6 +39,6 @@ def seeded(*keys: int, device: torch.device | None = None) -> Iterator[None]:
     for key in keys:  # a small mix, so that (0, 1) and (1, 0) differ
         seed = (seed * 6_364_136_223_846_793_005 + int(key) + 1_442_695_040_888_963_407) % 2**63
     devices = [device] if device is not None and device.type == "cuda" else []
-    with _lock, torch.random.fork_rng(devices=devices):
+    with _generator(), torch.random.fork_rng(devices=devices):
         torch.manual_seed(seed)
         yield

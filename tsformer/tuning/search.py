@@ -1,8 +1,7 @@
 """``OptunaSearch``: the best parameters of a forecaster, chosen on rows that come later."""
 
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -11,9 +10,10 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from tsformer.bars import progress_bar
 from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.estimators import Forecaster, PanelForecaster
-from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.parameters import default_context, default_model
 from tsformer.evaluation import METRICS
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import RollingOrigin, read_panel
@@ -136,7 +136,7 @@ class OptunaSearch(Params):
         folds = list(self._splitter().split(data))
         space = read_space(self.space, base, rows_at(data, folds[0][0]))
         objective = Objective(base, space, data, folds, self.metric)
-        with _quiet(), _progress(self.n_trials) as reports:
+        with _quiet(), progress_bar("trials", self.n_trials) as advance:
             study = self._study()
             study.enqueue_trial(objective.recorded)
             try:
@@ -145,7 +145,7 @@ class OptunaSearch(Params):
                     n_trials=self.n_trials,
                     timeout=self.timeout,
                     catch=FAILURES,
-                    callbacks=reports,
+                    callbacks=[lambda study, trial: advance(1)],
                 )
             finally:
                 self._keep(study, objective)
@@ -229,17 +229,3 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         optuna.logging.set_verbosity(verbosity)
-
-
-@contextmanager
-def _progress(total: int | None) -> Iterator[list[Callable[..., None]]]:
-    """Callbacks of a study that move a bar, if a person watches."""
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield []
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("trials", total=total)
-        yield [lambda study, trial: bar.advance(task)]

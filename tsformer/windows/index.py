@@ -1,13 +1,16 @@
-"""Window number to (series, origin) by arithmetic: memory grows with series, not with windows."""
+"""Which windows, and in which order: both by arithmetic, so memory grows with series alone."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
+from torch.utils.data import BatchSampler, Sampler
 
 from tsformer.arrays import Ints
 
-__all__ = ["WindowIndex"]
+__all__ = ["NoneAlone", "SeededSampler", "SeriesSampler", "WindowIndex"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,3 +143,94 @@ class _Thinned(WindowIndex):
     def thinned(self, most: int) -> WindowIndex:
         """At most so many of the windows, spread evenly over all of them."""
         return self if self.most <= most else _Thinned(self.first, self.last, self.step, most)
+
+
+class SeededSampler(Sampler[int]):
+    """Every number below ``size`` once, shuffled anew each epoch from ``seed`` and the epoch.
+
+    The order does not touch, nor depend on, the global generators. Lightning calls ``set_epoch``.
+
+    Examples
+    --------
+    >>> sampler = SeededSampler(5, seed=0)
+    >>> first = list(sampler)
+    >>> sampler.set_epoch(1)
+    >>> sorted(sampler) == sorted(first), list(sampler) == first
+    (True, False)
+    """
+
+    def __init__(self, size: int, *, seed: int) -> None:
+        self.size = size
+        self.seed = seed
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the order of this epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return self.size
+
+    def generator(self) -> torch.Generator:
+        """The noise of this epoch."""
+        return torch.Generator().manual_seed((int(self.seed) * 1_000_003 + self.epoch) % 2**63)
+
+    def __iter__(self) -> Iterator[int]:
+        yield from torch.randperm(self.size, generator=self.generator()).tolist()
+
+
+class SeriesSampler(SeededSampler):
+    """As many numbers as there are windows, drawn so that every series comes up equally often.
+
+    A long series of a panel otherwise decides what a network learns. Windows of a long series are
+    left out in an epoch, those of a short one come up again.
+
+    Parameters
+    ----------
+    index
+        The windows.
+
+    Examples
+    --------
+    >>> index = WindowIndex(first=np.array([0, 0]), last=np.array([98, 2]))
+    >>> series, _ = index.locate(np.array(list(SeriesSampler(index, seed=0))))
+    >>> np.bincount(series).tolist()
+    [50, 50]
+    """
+
+    def __init__(self, index: WindowIndex, *, seed: int) -> None:
+        super().__init__(len(index), seed=seed)
+        counts = torch.from_numpy(index.counts)
+        self._before = (torch.cumsum(counts, 0) - counts)[counts > 0]
+        self._counts = counts[counts > 0]
+
+    def __iter__(self) -> Iterator[int]:
+        generator = self.generator()
+        filled = len(self._counts)
+        # whole rounds through the series, and a part of one
+        rounds = -(-self.size // max(1, filled))
+        order = torch.rand(rounds, filled, generator=generator).argsort(dim=1)
+        series = order.flatten()[: self.size]
+        share = torch.rand(self.size, generator=generator, dtype=torch.float64)
+        place = (share * self._counts[series]).long()
+        yield from (self._before[series] + place).tolist()
+
+
+class NoneAlone(BatchSampler):
+    """Batches of which the last has more than one number, unless there is but one in all."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        before: list[int] = []
+        for batch in super().__iter__():
+            if len(batch) == 1 and self.batch_size > 1:
+                before = before + batch
+            else:
+                if before:
+                    yield before
+                before = batch
+        if before:
+            yield before
+
+    def __len__(self) -> int:
+        batches, rest = super().__len__(), len(self.sampler) % self.batch_size  # type: ignore
+        return batches - 1 if rest == 1 and self.batch_size > 1 and batches > 1 else batches

@@ -7,6 +7,7 @@ import pytest
 from tsformer.cli.held_out import held_out
 from tsformer.estimators import Forecaster, SeasonalNaive
 from tsformer.models import Linear
+from tsformer.panels import Schema
 from tsformer.reading import read_panel
 from tsformer.training import Training
 
@@ -36,6 +37,17 @@ def test_a_trained_model_on_its_validation_rows() -> None:
     assert "held-out windows" in held.said and held.said.endswith("inside the 80 % band")
     earlier = forecaster.predict(FRAME[:193])["y"]
     np.testing.assert_allclose(held.last[0], earlier, rtol=1e-5)
+
+
+def test_series_too_short_to_hold_rows_out_are_left_out() -> None:
+    long, short = FRAME.assign(shop="a"), FRAME[-7:].assign(shop="b")
+    both = pd.concat([long, short]).reset_index(names="day")
+    forecaster = SeasonalNaive(horizon=7, season_length=7, schema=Schema(series="shop")).fit(both)
+    held = held_out(forecaster, read_panel(both, forecaster.schema), [0.1, 0.9])
+    assert held is not None and "over 60 held-out windows" in held.said
+    assert held.last.shape == (2, 7) and held.spread.shape == (2, 7, 2)
+    np.testing.assert_allclose(held.last[0], FRAME["y"].to_numpy()[186:193])
+    assert np.isnan(held.last[1]).all() and np.isnan(held.spread[1]).all()
 
 
 @pytest.mark.parametrize("training", [Training(refit_all=True), Training(validation=None)])

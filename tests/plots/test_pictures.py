@@ -88,7 +88,10 @@ def test_several_series_stand_beside_one_another_the_largest_first(layout, tmp_p
         panel, made, target="value", series="series", held_out=held, title="By Drift", note="fair"
     )
     names = [axes.get_title(loc="left") for axes in figure.axes]
-    assert len(names) == 6 and figure.get_suptitle() == "By Drift\nfair"
+    assert len(names) == 6
+    assert figure.get_suptitle() == "By Drift\nfair; 6 of 9 series are shown, by their level"
+    bands = {one.get_label() for one in figure.axes[0].collections}
+    assert bands == {"80 % interval", "_"} and "_" not in labels(figure)
     sizes = [int(name.removeprefix("s")) for name in names]
     assert sizes == sorted(sizes, reverse=True) and {max(number), min(number)} <= set(sizes)
     assert labels(figure)[0] == "history" and "held-out forecast" in labels(figure)
@@ -114,12 +117,20 @@ def test_a_backtest(tmp_path):
     result = backtest(Drift(horizon=6), frame, folds=5, quantiles=[0.1, 0.9])
     figure = result.plot("s1", folds=2)
     assert isinstance(figure, Figure)
+    caption = figure.get_suptitle().replace("\n", " ")
+    own = result.forecasts.query("forecaster == 'Drift'")
+    mean = (own["actual"] - own["forecast"]).abs().mean()
+    inside = own["actual"].between(own["q0.1"], own["q0.9"]).mean()
+    assert caption.startswith(
+        f"Mean error over 10 windows of 2 series: Drift {mean:,.4g}, Seasonal"
+    )
+    assert caption.endswith(f"; {inside:.0%} of values inside the 80 % band of Drift")
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["s1, value after 2024-01-04 17:00", "after 2024-01-05 17:00"]
     assert labels(figure) == ["history", "actual", "Drift", "SeasonalNaive", "80 % interval"]
     assert figure.axes[0].get_title(loc="right").startswith("MAE   Drift ")
     assert saved(figure, tmp_path)
-    assert len(plot_backtest(result).axes) == 3
+    assert plot_backtest(result).axes[0].get_title(loc="left").startswith("s0, value after")
     with pytest.raises(ParameterError, match="no series 's7'"):
         result.plot("s7")
     with pytest.raises(ParameterError, match="no target 'load'"):

@@ -20,12 +20,16 @@ class HeldOut(NamedTuple):
     Attributes
     ----------
     last
-        ``(series, horizon)`` of the first target: the forecast of the last rows of each series.
+        ``(series, horizon)`` of the first target: the forecast of the last rows of each series;
+        NaN for a series without rows that training did not see.
+    spread
+        ``(series, horizon, level)``, the quantiles around it.
     said
         The mean error, the number of windows and the coverage, in words.
     """
 
     last: Any
+    spread: Any
     said: str
 
 
@@ -38,14 +42,15 @@ def held_out(forecaster: Any, panel: "Panel", levels: Sequence[float] | None) ->
         What was fitted.
     """
     from tsformer.estimators.forecasts import windows_of
+    from tsformer.evaluation.digits import number
 
     panel = forecaster.at_origin(panel)
     horizon, lengths = forecaster.horizon_, panel.index.lengths
     rows = _unseen(forecaster, lengths)
     first = np.maximum(lengths - rows, forecaster.reach_)
-    if forecaster.gap_ or (lengths - horizon < first).any():
+    counts = np.maximum(lengths - horizon - first + 1, 0)
+    if forecaster.gap_ or not counts.any():
         return None
-    counts = lengths - horizon - first + 1
     every = np.repeat(np.arange(len(lengths)), counts)
     ends = np.cumsum(counts)
     origins = np.arange(len(every)) - np.repeat(ends - counts, counts) + first[every]
@@ -60,14 +65,27 @@ def held_out(forecaster: Any, panel: "Panel", levels: Sequence[float] | None) ->
         return None
     names = panel.target.names
     whose = f" of {names[0]!r}" if len(names) > 1 else ""
-    error = f"mean error{whose} {np.nanmean(np.abs(truth - point)):,.4g}"
+    error = f"mean error{whose} {number(np.nanmean(np.abs(truth - point)))}"
     said = f"{error} over {len(chosen):,} held-out window{'s'[: len(chosen) - 1]}"
     if levels is not None and len(levels) > 1:
         known = ~np.isnan(truth)
         inside = ((spread[..., 0] <= truth) & (truth <= spread[..., -1]))[known].mean()
         said += f", {inside:.0%} of values inside the {100 * (levels[-1] - levels[0]):.3g} % band"
-    latest = forecaster.forecast(panel, np.arange(len(lengths)), lengths - horizon)
-    return HeldOut(np.concatenate([one.point for one in latest])[..., 0], said)
+    point, spread = _latest(forecaster, panel, np.flatnonzero(counts), levels)
+    return HeldOut(point, spread, said)
+
+
+def _latest(
+    forecaster: Any, panel: "Panel", able: Any, levels: Sequence[float] | None
+) -> tuple[Any, Any]:
+    """The forecast of the last rows of these series, and its quantiles; NaN for the others."""
+    lengths, horizon, levels = panel.index.lengths, forecaster.horizon_, tuple(levels or ())
+    parts = list(forecaster.forecast(panel, able, lengths[able] - horizon, levels=levels))
+    point = np.full((len(lengths), horizon), np.nan)
+    spread = np.full((len(lengths), horizon, len(levels)), np.nan)
+    point[able] = np.concatenate([part.point for part in parts])[..., 0]
+    spread[able] = np.concatenate([part.quantiles for part in parts])[..., 0, :]
+    return point, spread
 
 
 def _unseen(forecaster: Any, lengths: Any) -> Any:

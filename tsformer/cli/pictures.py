@@ -38,6 +38,7 @@ def draw_forecast(
     import pandas as pd
 
     from tsformer.plots import plot_forecast
+    from tsformer.plots.frames import level_columns
 
     panel = forecaster.at_origin(history)
     names, said = panel.target.names, []
@@ -46,36 +47,42 @@ def draw_forecast(
     if panel.n_series > _SHOWN:
         said.append(f"{_SHOWN} of {panel.n_series:,} series")
     steps = len(made) // panel.n_series
-    own = [one for one in made if one == names[0] or str(one).startswith(f"{names[0]}_q")]
+    own = [names[0], *(column for _, column in sorted(level_columns(made, names[0])))]
     ids = np.array([str(one) for one in panel.index.ids], dtype=object)
+    series, time = ("_series", "_time") if names[0] in ("series", "time") else ("series", "time")
     past = pd.DataFrame(
         {
-            "series": np.repeat(ids, panel.index.lengths),
-            "time": panel.index.stamps,
+            series: np.repeat(ids, panel.index.lengths),
+            time: panel.index.stamps,
             names[0]: panel.target.values[:, 0],
         }
     )
-    stamps = panel.index.future_stamps(steps)
     ahead = made[own].reset_index(drop=True)
-    ahead = ahead.assign(series=np.repeat(ids, steps), time=stamps)
-    told = None
-    if held is not None:
-        width = held.last.shape[1]
-        rows = (panel.index.starts[1:, None] + np.arange(-width, 0)).ravel()
-        told = past.iloc[rows].assign(**{names[0]: held.last.ravel()})
+    ahead[series], ahead[time] = np.repeat(ids, steps), panel.index.future_stamps(steps)
     figure = plot_forecast(
         past,
         ahead,
         target=names[0],
-        time="time",
-        series="series",
-        held_out=told,
+        time=time,
+        series=series,
+        held_out=None if held is None else _told(held, panel, past, own),
         title=_title(panel, forecaster, steps),
         unit=names[0],
         note=None if held is None else held.said,
     )
     figure.savefig(path)
     return f" ({', '.join(said)})" if said else ""
+
+
+def _told(held: "HeldOut", panel: "Panel", past: "pd.DataFrame", own: list[Any]) -> "pd.DataFrame":
+    """The held-out forecast and its quantiles in place of the rows that they are of."""
+    import numpy as np
+
+    rows = panel.index.starts[1:, None] + np.arange(-held.last.shape[1], 0)
+    told = past.iloc[rows.ravel()].assign(**{own[0]: held.last.ravel()})
+    for column, values in zip(own[1:], np.moveaxis(held.spread, -1, 0), strict=True):
+        told[column] = values.ravel()
+    return told.dropna(subset=own[:1])  # a series without rows to hold out
 
 
 def _title(panel: "Panel", forecaster: Any, steps: int) -> str:

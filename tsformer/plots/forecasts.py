@@ -78,7 +78,7 @@ def plot_forecast(
         Column or level of the index that tells series apart; by default one of text.
     held_out
         A forecast of rows of ``history`` that was made without them, in the layout of ``forecast``;
-        it is drawn over them.
+        it is drawn over them, with its bands where it has the same quantiles.
 
     Returns
     -------
@@ -96,7 +96,8 @@ def plot_forecast(
     time = time or dated_column(forecast)
     frames = {"history": history, "forecast": forecast, "actual": actual, "held out": held_out}
     parts = parts_by_series(frames, series, time)
-    if len(parts) > _MOST:
+    several = len(parts)
+    if several > _MOST:
         parts = _telling(parts, target)
     figure, every = new_figure(len(parts), height=4.0 if len(parts) == 1 else 2.4, columns=_COLUMNS)
     for axes, part in zip(every, parts.values(), strict=True):
@@ -107,7 +108,10 @@ def plot_forecast(
         finish(every[0], headline, unit or target, note=note)
     else:
         for place, (axes, name) in enumerate(zip(every, parts, strict=True)):
-            finish(axes, str(name), (unit or target) if place % _COLUMNS == 0 else "", ticks=5)
+            finish(axes, str(name), (unit or target) if place % _COLUMNS == 0 else "", narrow=True)
+        if several > len(parts):
+            rest = f"{len(parts)} of {several:,} series are shown, by their level"
+            note = rest if note is None else f"{note}; {rest}"
         add_headline(figure, headline, note)
     add_legend(figure, every)
     return figure
@@ -135,9 +139,17 @@ def _draw(
     draw_past(axes, past, truth)
     draw_bands(axes, past, quantile_bands(spread, levels))
     if part["held out"] is not None:
-        told = values_by_time(part["held out"], target, time, "held out")
+        told = values_by_time(part["held out"], target, time, "held out").dropna()
         told = told[told.index >= past.index[0]]
         before = past[past.index < told.index[0]] if len(told) else past
+        around = {
+            column: values_by_time(part["held out"], column, time, "held out").loc[told.index]
+            for _, column in levels
+            if column in part["held out"]
+        }
+        if len(around) == len(levels):
+            bands = quantile_bands(around, levels)
+            draw_bands(axes, before, bands, colour=COLOURS[1], named=False)
         draw_line(axes, before, told, "held-out forecast", COLOURS[1], dashed=True)
     draw_line(axes, past, point, "forecast", BLUE)
 

@@ -3,7 +3,12 @@
 import numpy as np
 
 from tsformer.arrays import Floats, Ints
-from tsformer.estimators.naive import season_of
+from tsformer.estimators.naive import (
+    mean_by_series,
+    persistence_error,
+    season_of,
+    shorter_seasons,
+)
 from tsformer.panels import Panel
 
 __all__ = ["naive_scale", "scaled_error"]
@@ -19,15 +24,16 @@ def naive_scale(panel: Panel, *, ends: Ints, season: int | None = None) -> Float
     """Mean absolute error of seasonal persistence on the first ``ends`` rows of each series.
 
     The unit of MASE, the equation in Hyndman and Koehler (2006), section 3. The season counts
-    where a series has more rows than that; where it has not, or repeats its season exactly, the
-    unit is the error of one-step persistence.
+    where a series has more rows than that; where it has not, the next shorter one of the panel
+    does. Without any, or where a series repeats its season exactly, the unit is the error of
+    one-step persistence.
 
     Parameters
     ----------
     ends
         (series,) number of training rows; what stands behind them changes nothing.
     season
-        Steps in a season; None takes the main one of the panel.
+        Steps in a season; None takes the one that ``SeasonalNaive`` repeats, see ``season_of``.
 
     Returns
     -------
@@ -45,13 +51,15 @@ def naive_scale(panel: Panel, *, ends: Ints, season: int | None = None) -> Float
     >>> naive_scale(panel, ends=np.array([2]), season=2).tolist()  # too short for the season
     [[3.0]]
     """
-    rounding = _ROUNDING * _mean_by_series(panel, np.abs(panel.target.values), ends)
-    step = _persistence_error(panel, 1, ends)
+    rounding = _ROUNDING * mean_by_series(panel, np.abs(panel.target.values), ends)
+    step = persistence_error(panel, 1, ends)
     step = np.where(step > np.nan_to_num(rounding), step, np.nan)
     length = season_of(panel, season, ends=np.asarray(ends))
     if length == 1:
         return step
-    seasonal = _persistence_error(panel, length, ends)
+    seasonal = persistence_error(panel, length, ends)
+    for other in shorter_seasons(panel, length) if season is None else ():
+        seasonal = np.where(np.isnan(seasonal), persistence_error(panel, other, ends), seasonal)
     return np.where(seasonal > np.fmax(rounding, _EXACT * step), seasonal, step)
 
 
@@ -67,22 +75,3 @@ def scaled_error(truth: Floats, point: Floats, unit: Floats) -> Floats:
     """
     error: Floats = np.abs(truth - point) / unit[:, None, :]
     return error
-
-
-def _persistence_error(panel: Panel, lag: int, ends: Ints) -> Floats:
-    """(series, target) mean of ``|y(t) - y(t - lag)|`` over the first rows of each series."""
-    change = np.full_like(panel.target.values, np.nan)
-    change[lag:] = np.abs(panel.target.values[lag:] - panel.target.values[:-lag])
-    change[panel.index.within < lag] = np.nan
-    return _mean_by_series(panel, change, ends)
-
-
-def _mean_by_series(panel: Panel, values: Floats, ends: Ints) -> Floats:
-    """(series, column) means of what is there in the first rows of each series; NaN of nothing."""
-    series = panel.index.owner
-    seen = panel.index.before(ends)
-    present = ~np.isnan(values) & seen[:, None]
-    total, count = np.zeros((2, panel.n_series, values.shape[1]))
-    np.add.at(total, series, np.where(present, values, 0.0))
-    np.add.at(count, series, present)
-    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

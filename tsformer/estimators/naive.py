@@ -1,22 +1,75 @@
 """Seasonal persistence on panels: the forecast every model must beat."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from tsformer.arrays import Floats, Ints
 from tsformer.panels import Panel
-from tsformer.panels.seasons import main_season
+from tsformer.panels.seasons import known_seasons
 
-__all__ = ["season_of", "seasonal_history", "seasonal_naive", "usable_season"]
+__all__ = [
+    "mean_by_series",
+    "persistence_error",
+    "season_of",
+    "seasonal_history",
+    "seasonal_naive",
+    "shorter_seasons",
+    "usable_season",
+]
+
+_LESS = 0.95
+"""Of the error of one season, what a longer one may err at most to be repeated in its place."""
 
 
 def season_of(panel: Panel, season: int | None = None, *, ends: Ints | None = None) -> int:
-    """Steps in a season: as given, or the main one, found in the first ``ends`` rows if at all."""
-    return main_season(panel, ends) if season is None else season
+    """Steps in the season to repeat: as given, or that which repeats the first ``ends`` rows best.
+
+    Of the panel's seasons a longer one, such as the week of half-hourly load beside the day, must
+    stand twice in the longest series, and err clearly less than the shorter one does.
+    """
+    if season is not None:
+        return season
+    ends = panel.index.lengths if ends is None else np.minimum(ends, panel.index.lengths)
+    best, *others = known_seasons(panel, ends)
+    others = [one for one in others if 2 * one <= ends.max(initial=0)]
+    least = persistence_error(panel, best, ends) if others else np.empty(0)
+    for other in others:
+        error = persistence_error(panel, other, ends)
+        counts = np.isfinite(error) & (least > 0)
+        if counts.any() and (error[counts] / least[counts]).mean() < _LESS:
+            best, least = other, error
+    return best
+
+
+def shorter_seasons(panel: Panel, season: int) -> tuple[int, ...]:
+    """The panel's other seasons, longest first: for where there are fewer rows than ``season``."""
+    others = (one for one in panel.schema.season or () if 1 < one < season)
+    return tuple(sorted(others, reverse=True))
+
+
+def persistence_error(panel: Panel, lag: int, ends: Ints) -> Floats:
+    """(series, target) mean of ``|y(t) - y(t - lag)|`` over the first rows of each series."""
+    change = np.full_like(panel.target.values, np.nan)
+    change[lag:] = np.abs(panel.target.values[lag:] - panel.target.values[:-lag])
+    change[panel.index.within < lag] = np.nan
+    return mean_by_series(panel, change, ends)
+
+
+def mean_by_series(panel: Panel, values: Floats, ends: Ints) -> Floats:
+    """(series, column) means of what is there in the first rows of each series; NaN of nothing."""
+    series = panel.index.owner
+    seen = panel.index.before(ends)
+    present = ~np.isnan(values) & seen[:, None]
+    total, count = np.zeros((2, panel.n_series, values.shape[1]))
+    np.add.at(total, series, np.where(present, values, 0.0))
+    np.add.at(count, series, present)
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
 
 def usable_season(panel: Panel, season: int | None = None, *, ends: Ints | None = None) -> int:
-    """Steps in a season: as given, or the main one; 1 where the longest series has not two."""
+    """Steps in a season: as :func:`season_of` has it; 1 where the longest series has not two."""
     length = season_of(panel, season, ends=ends)
     return length if season is not None or 2 * length <= panel.index.lengths.max() else 1
 
@@ -43,6 +96,7 @@ def seasonal_naive(
     *,
     horizon: int,
     season: int,
+    shorter: Sequence[int] = (),
 ) -> Floats:
     """Repeat the last season before each origin.
 
@@ -52,14 +106,18 @@ def seasonal_naive(
         ``seasonal_history(panel, season)``.
     series, origins
         (n,) where to forecast from.
+    shorter
+        Seasons to repeat where there are too few rows before an origin, the longest first.
 
     Returns
     -------
     ndarray
         (n, horizon, target). With less than a season before an origin its last value is repeated.
     """
-    steps = np.arange(horizon)
-    back = season * (steps // season + 1)
+    steps, length = np.arange(horizon), np.full((len(origins), 1), season)
+    for other in shorter:
+        length = np.where(origins[:, None] < length, other, length)
+    back = length * (steps // length + 1)
     row = origins[:, None] + steps - back
     row = np.where(row >= 0, row, origins[:, None] - 1)
     found: Floats = history[panel.index.starts[series][:, None] + np.maximum(row, 0)]

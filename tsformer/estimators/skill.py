@@ -10,7 +10,12 @@ from tsformer.cures import Cure, warn
 from tsformer.errors import NoSkill
 from tsformer.estimators.forecasts import Forecasts, windows_of
 from tsformer.estimators.mase import naive_scale, scaled_error
-from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
+from tsformer.estimators.naive import (
+    seasonal_history,
+    seasonal_naive,
+    shorter_seasons,
+    usable_season,
+)
 from tsformer.panels import Panel, Scales, Transform
 from tsformer.panels.chain import apply_all
 from tsformer.windows import WindowIndex
@@ -62,6 +67,7 @@ class ValidationSkill:
         self._by_epoch: dict[int | None, float] = {}
         self._undo = apply_all(fitted.transforms_, panel)[1]
         self._season = usable_season(panel, ends=ends)
+        self._shorter = shorter_seasons(panel, self._season)
         self._history = seasonal_history(panel, self._season)
         self._units = naive_scale(panel, ends=ends)
         deviations = Scales.fit(panel.target.values, panel.index.starts, ends).scale
@@ -105,6 +111,7 @@ class ValidationSkill:
             origins - gap,
             horizon=gap + horizon,
             season=self._season,
+            shorter=self._shorter,
         )[:, gap:]
         truth, unit = windows_of(self.panel, series, origins, horizon), self._units[series]
         errors = scaled_error(truth, point, unit)

@@ -112,3 +112,11 @@ def test_a_series_too_short_for_a_week_repeats_a_day():
     assert (width > 0).all()
     unit = naive_scale(read_panel(frame, schema), ends=np.array([len(long), 150]))[1, 0]
     assert unit == pytest.approx(np.abs(own[48:] - own[:-48]).mean())
+
+
+def test_days_repeat_their_week_whatever_else_they_show():
+    steps = np.arange(400)
+    days = pd.date_range("2024-01-01", periods=400)
+    noise = np.random.default_rng(0).normal(size=400)
+    frame = pd.DataFrame({"y": 10 * np.sin(2 * np.pi * steps / 9.3) + 0.3 * noise}, index=days)
+    assert SeasonalNaive(horizon=7).fit(frame).season_length_ == 7

@@ -8,6 +8,7 @@ import pandas as pd
 from tsformer.arrays import Floats, Ints
 from tsformer.panels import Panel
 from tsformer.panels.seasons import known_seasons
+from tsformer.time.season import season_length
 
 __all__ = [
     "mean_by_series",
@@ -27,13 +28,15 @@ def season_of(panel: Panel, season: int | None = None, *, ends: Ints | None = No
     """Steps in the season to repeat: as given, or that which repeats the first ``ends`` rows best.
 
     Of the panel's seasons a longer one, such as the week of half-hourly load beside the day, must
-    stand twice in the longest series, and err clearly less than the shorter one does.
+    stand twice in the longest series, and err clearly less than the shorter one does. Of days and
+    longer steps the calendar's season is repeated, whatever else they show.
     """
     if season is not None:
         return season
     ends = panel.index.lengths if ends is None else np.minimum(ends, panel.index.lengths)
     best, *others = known_seasons(panel, ends)
-    others = [one for one in others if 2 * one <= ends.max(initial=0)]
+    most = 0 if _of_the_calendar(panel.index.freq) else ends.max(initial=0)
+    others = [one for one in others if 2 * one <= most]
     least = persistence_error(panel, best, ends) if others else np.empty(0)
     for other in others:
         error = persistence_error(panel, other, ends)
@@ -41,6 +44,12 @@ def season_of(panel: Panel, season: int | None = None, *, ends: Ints | None = No
         if counts.any() and (error[counts] / least[counts]).mean() < _LESS:
             best, least = other, error
     return best
+
+
+def _of_the_calendar(freq: pd.offsets.BaseOffset | int) -> bool:
+    """Whether stamps a day or more apart tell the season."""
+    below_a_day = isinstance(freq, pd.offsets.Tick) and pd.Timedelta(freq) < pd.Timedelta(days=1)
+    return season_length(freq) > 1 and not below_a_day
 
 
 def shorter_seasons(panel: Panel, season: int) -> tuple[int, ...]:

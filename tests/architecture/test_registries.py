@@ -33,11 +33,11 @@ FORECASTERS = {"Forecaster"}  # fits models; no baseline
 CHOSEN = {
     "Informer": {
         "tsformer/cli/demo.py": "what the demo trains",
-        "tsformer/estimators/defaults.py": "the default for much data",
+        "tsformer/estimators/parameters.py": "the default for much data",
         "tsformer/estimators/forecaster.py": "the example of the docstring",
         "tsformer/training/leaves.py": "a leaf for those who live in Lightning",
     },
-    "Linear": {"tsformer/estimators/defaults.py": "the default for little data"},
+    "Linear": {"tsformer/estimators/parameters.py": "the default for little data"},
     "MaskedTransformer": {"tsformer/estimators/pretrainer.py": "what is pretrained"},
     "Transformer": {"tsformer/training/leaves.py": "a leaf for those who live in Lightning"},
     "Quantiles": {

@@ -6,8 +6,7 @@ import pytest
 
 from tsformer import Drift, Forecaster, Policy, Schema, SeasonalNaive, backtest, load
 from tsformer.errors import ParameterError
-from tsformer.estimators.reach import checked_lags, listed_transforms
-from tsformer.estimators.scaling import ForecasterScaling
+from tsformer.estimators.parameters import ForecasterScaling, checked_lags, listed_transforms
 from tsformer.models import Informer, Linear, Transformer
 from tsformer.panels import BoxCox, Clip, Log1p, Shift
 from tsformer.training import Training

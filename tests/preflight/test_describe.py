@@ -26,6 +26,15 @@ def test_a_clean_frame():
     assert str(report).endswith("clean: fit takes it as it is")
 
 
+def test_a_notebook_shows_a_table():
+    shown = describe(clean(), horizon=7)._repr_html_()
+    assert "<th>rows</th>" in shown and "<td>100</td>" in shown and "clean: fit" in shown
+    wrong = clean().rename(columns={"y": "a<b"})
+    wrong.iloc[3] = np.nan
+    said = describe(wrong)._repr_html_()
+    assert "<b>error</b>" in said and "a&lt;b" in said and "a<b" not in said
+
+
 def test_every_error_is_reported_not_the_first_alone():
     frame = clean().reset_index(names="day")
     frame.loc[5, "y"] = np.nan

@@ -48,7 +48,7 @@ def build_several(
 
 def _model_for(data: "Data", forecaster: Any) -> Any:
     """The model that a forecaster without one would choose, so that it has a name."""
-    from tsformer.estimators.defaults import default_context, default_model
+    from tsformer.estimators.parameters import default_context, default_model
     from tsformer.reading import read_panel
 
     panel = read_panel(data.frame, data.schema, data.policy)

@@ -19,6 +19,7 @@ from tsformer.cli.files import (
 from tsformer.cli.forecasters import build_forecaster, check_levels, read_quantiles
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
 from tsformer.cli.pictures import draw_forecast
+from tsformer.cli.progress import progress
 from tsformer.cli.tables import describe_data, describe_fit, print_facts, print_rows, say
 from tsformer.cli.trying import with_tried_cures
 
@@ -80,7 +81,9 @@ def forecast(
     _note_unused(forecaster, panel)
     ahead = None if future is None else read_table(future, form)
     extended(panel.extend(forecaster.gap), horizon, ahead)  # refused before any training
-    forecaster.fit(panel)
+    with progress() as state:
+        state.follow(forecaster)
+        forecaster.fit(panel)
     made = forecaster.predict(future=ahead, quantiles=levels)
     _note_negative(made, data, forecaster)
     write_table(made, output)
@@ -118,7 +121,9 @@ def fit(
     forecaster = build_forecaster(data, horizon, model)
     panel = look_over(data)
     _note_unused(forecaster, panel)
-    forecaster.fit(panel)
+    with progress() as state:
+        state.follow(forecaster)
+        forecaster.fit(panel)
     save_forecaster(forecaster, save, overwrite=force)
     print_facts({**describe_data(data, panel), **describe_fit(forecaster, panel)})
     say()

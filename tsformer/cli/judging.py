@@ -8,6 +8,7 @@ import typer
 from tsformer.cli.files import Data, read_data
 from tsformer.cli.forecasters import build_forecaster, build_several
 from tsformer.cli.options import Format, Horizon, Model, Roles, Settings, Source, grouped
+from tsformer.cli.progress import progress
 from tsformer.cli.tables import print_facts, print_table, say
 from tsformer.cli.trying import with_tried_cures
 from tsformer.errors import ParameterError
@@ -67,13 +68,14 @@ def backtest(
     if canonical and (step is not None or refit):
         raise ParameterError("--step and --refit need --folds: the split is the canonical one")
     cut: dict[str, Any] = {"folds": folds or 5, "step": step, "refit": refit}
-    result = judge(
-        forecasters,
-        data.frame,
-        metrics=(*PUBLISHED, *USUAL) if canonical else USUAL,
-        keep_forecasts=False,
-        **({"split": data.split} if canonical else cut),
-    )
+    with progress():
+        result = judge(
+            forecasters,
+            data.frame,
+            metrics=(*PUBLISHED, *USUAL) if canonical else USUAL,
+            keep_forecasts=False,
+            **({"split": data.split} if canonical else cut),
+        )
     say(_heading(data, horizon, canonical=canonical))
     say()
     print_table(result.summary())
@@ -109,7 +111,8 @@ def tune(
         metric=metric,
         random_state=model.seed or 0,
     )
-    search.fit(data.frame)
+    with progress():
+        search.fit(data.frame)
     untuned = float(search.trials_["value"].iloc[0])  # trial 0 is the forecaster as given
     say(
         f"{len(search.trials_)} trials; the best has a {metric} of {-search.best_score_:.4g},"

@@ -94,6 +94,8 @@ def describe_fit(forecaster: Any, panel: "Panel") -> dict[str, str]:
         "model": f"{type(forecaster.model_).__name__}, {forecaster.context_} steps of context",
         "horizon": f"{forecaster.horizon} steps",
     }
+    if forecaster.cut_short_:
+        facts["cut short"] = forecaster.cut_short_
     skill = forecaster.skill_
     if skill == skill:  # NaN without validation rows
         word = "below" if skill >= 0 else "above"

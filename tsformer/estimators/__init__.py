@@ -4,7 +4,7 @@ from tsformer.estimators.baselines import Drift, SeasonalNaive
 from tsformer.estimators.contract import PanelForecaster
 from tsformer.estimators.forecaster import Forecaster
 from tsformer.estimators.forecasts import Forecasts, windows_of
-from tsformer.estimators.mase import naive_scale
+from tsformer.estimators.naive import naive_scale
 from tsformer.estimators.persistence import load
 from tsformer.estimators.preprocessing import Preprocessing
 from tsformer.estimators.pretrainer import MaskedPretrainer, PretrainedWeights

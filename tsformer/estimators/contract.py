@@ -19,11 +19,11 @@ from tsformer.estimators.forecasts import (
     checked_levels,
     forecast_columns,
     refuse_nonfinite,
+    warn_of_outside,
     windows_of,
 )
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.mase import naive_scale, scaled_error
-from tsformer.estimators.outside import warn_of_outside
+from tsformer.estimators.naive import naive_scale, scaled_error
 from tsformer.estimators.persistence import save_forecaster
 from tsformer.panels import Panel, Policy, ResolvedSchema, Schema
 from tsformer.panels.index import row_within_series
@@ -34,6 +34,7 @@ from tsformer.reading.tables import as_pandas, refuse_unknown
 __all__ = ["Forecasting", "PanelForecaster"]
 
 Forecasting = Callable[[Ints, Ints, tuple[float, ...]], tuple[Floats, Floats]]
+_CHUNK = 512  # forecasts at a time: bounds the memory of a long backtest
 
 
 class PanelForecaster(Learner, ABC):
@@ -88,7 +89,10 @@ class PanelForecaster(Learner, ABC):
         self.check()
         fitted = self._unfitted()
         fitted.policy_ = copy.deepcopy(self.policy) or Policy()  # what is set later moves no fit
-        panel = with_seasons(fitted._enter(data))
+        given = fitted._given(data)
+        if not isinstance(given, Panel):
+            given = read_panel(fitted._entered(given, reset=True), self.schema, fitted.policy_)
+        panel = with_seasons(given)
         fitted.schema_, fitted.horizon_, fitted.gap_ = panel.schema, self.horizon, self.gap
         fitted._fit(panel)
         fitted.cutoff_ = panel.index.stamps.max()
@@ -310,11 +314,9 @@ class PanelForecaster(Learner, ABC):
         """The series that can be forecast."""
         return panel
 
-    def _enter(self, data: Any) -> Panel:
-        """Check and read the data of a fit."""
-        if isinstance(data, Panel):
-            return data
-        return read_panel(self._entered(data, reset=True), self.schema, self.policy_)
+    def _given(self, data: Any) -> Any:
+        """All rows that a fit is given."""
+        return data
 
     def _steps(self, horizon: int | None) -> int:
         if horizon is None:
@@ -345,6 +347,3 @@ class PanelForecaster(Learner, ABC):
         except (ValueError, TypeError) as problem:
             raise WrongType(str(problem)) from problem
         return data
-
-
-_CHUNK = 512  # forecasts at a time: bounds the memory of a long backtest

@@ -11,22 +11,27 @@ import torch
 from tsformer.arrays import Floats, Ints
 from tsformer.errors import ParameterError
 from tsformer.estimators.contract import Forecasting, PanelForecaster
-from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.forecasts import observed_range
 from tsformer.estimators.naive import usable_season
-from tsformer.estimators.outside import observed_range
+from tsformer.estimators.parameters import (
+    COLUMN_SCALES,
+    WINDOW_KINDS,
+    checked_lags,
+    default_context,
+    default_model,
+    listed_transforms,
+)
 from tsformer.estimators.persistence import savable
 from tsformer.estimators.preprocessing import Preprocessing
 from tsformer.estimators.pretrainer import PretrainedWeights
-from tsformer.estimators.reach import checked_lags, listed_transforms
-from tsformer.estimators.scaling import column_scales, scales_at, window_kind
 from tsformer.estimators.short import long_enough, padded, without_short
 from tsformer.estimators.skill import ValidationSkill, warn_without_skill
-from tsformer.estimators.validating import joined, rows_joined
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, Informer, Network, WindowScaling
 from tsformer.panels import Panel, Policy, Schema, Transform
 from tsformer.panels.chain import apply_all, fit_all
 from tsformer.params import KW_ONLY, group, param, params
+from tsformer.reading import read_panel
 from tsformer.training import Training
 from tsformer.training.budget import Budget
 from tsformer.windows import PanelScales, WindowDataset
@@ -145,12 +150,15 @@ class Forecaster(PanelForecaster):
     def _settings(self) -> Training:
         return self.training or Training()
 
-    def _enter(self, data: Any) -> Panel:
+    def _given(self, data: Any) -> Any:
+        """The data, and the validation rows that continue them; from now on time counts."""
         self._budget = Budget(self._settings.max_time)
         validation = self._settings.validation
         if not isinstance(validation, pd.DataFrame):
-            return super()._enter(data)
-        return super()._enter(joined(data, validation))
+            return data
+        if not isinstance(data, pd.DataFrame):
+            raise ParameterError("training__validation is a frame, so the data must be one too")
+        return pd.concat([data, validation], ignore_index=isinstance(data.index, pd.RangeIndex))
 
     def _fit(self, panel: Panel) -> None:
         settings, budget = self._settings, self.__dict__.pop("_budget")
@@ -161,24 +169,24 @@ class Forecaster(PanelForecaster):
         transforms = listed_transforms(self.transforms, nonnegative=self.nonnegative, ahead=ahead)
         memory = sum(one.memory for one in transforms)
         panel, self.short_ = without_short(panel, self.context_, ahead, memory=memory)
-        self.model_ = copy.deepcopy(self.model) or self._default_model(panel)
+        model = self.model or (None if self.start is None else self.start.model)
+        self.model_ = copy.deepcopy(model or default_model(panel, self.context_, self.horizon_))
         late = self.schema_.late
-        past = (*panel.past.names, *panel.past.coded)
-        self.edges_ = tuple(late.get(name, 0) for name in past)
-        if any(self.edges_):
+        self.edges_ = tuple(late.get(name, 0) for name in (*panel.past.names, *panel.past.coded))
+        if late:
             log.info("rows that past covariates are late, hidden in training: %s", late)
         rows = self._validation_rows(panel)
         self.transforms_ = fit_all(transforms, panel, panel.index.lengths - rows)
         self._tail = panel.tail(self._kept_rows(panel))
         self._known_range = observed_range(panel.known.values)
         data = self._windows(panel, rows)
-        if len(data.validation) == 0:
-            log.info("no validation windows: no early stopping, the last weights are kept")
         first = budget.before_refit() if settings.refit_all else budget
         skill = ValidationSkill(self, panel, data.scales.target, data.ends)
         module = self._train(data, settings, first, judge=skill)
         self.history_ = module.history_frame()
         self.best_epoch_: int | None = module.best.epoch
+        if self.best_epoch_ is None:
+            log.info("no validation windows: no early stopping, the last weights are kept")
         self.skill_ = skill.of(self.best_epoch_, data.validation.index)
         if settings.refit_all and self.best_epoch_ is not None:
             self._refit(panel, transforms, budget)
@@ -189,16 +197,9 @@ class Forecaster(PanelForecaster):
         """How many of the latest rows a forecast needs."""
         memory = self._memory
         if memory and np.isnan(panel.target.values).any():
-            return int(
-                panel.index.lengths.max()
-            )  # a missing value is replaced by one of any earlier row
-        back = max(self.lags_, default=0) + memory
-        return max(self.context_ + back, usable_season(panel))
-
-    def _default_model(self, panel: Panel) -> Architecture:
-        if self.start is None:
-            return default_model(panel, self.context_, self.horizon_)
-        return copy.deepcopy(self.start.model)
+            # a missing value is replaced by one of any earlier row
+            return int(panel.index.lengths.max())
+        return self.context_ + max(self.lags_, default=0) + memory
 
     def _windows(self, panel: Panel, validation: Ints) -> "WindowDataModule":
         from tsformer.training import WindowDataModule  # Lightning is loaded by the first fit
@@ -210,7 +211,7 @@ class Forecaster(PanelForecaster):
             gap=self.gap_,
             lags=self.lags_,
             edges=self.edges_,
-            scaling=column_scales(self.scaling),
+            scaling=COLUMN_SCALES[self.scaling],
             sampling=self._settings.sampling,
             stride=self._settings.stride,
             batch_size=self._settings.batch_size,
@@ -236,9 +237,8 @@ class Forecaster(PanelForecaster):
         if like is not None:
             network.inherit(like)
         self.scaling_ = self.scaling
-        module = ForecastModule(
-            network, self.head_, settings, scaling=self._window_scaling(), random_state=seed
-        )
+        scaling = WINDOW_KINDS[self.scaling]
+        module = ForecastModule(network, self.head_, settings, scaling=scaling, random_state=seed)
         if settings.precision in ("32-true", "32"):  # a forecast is made in float32
             module.judge = judge
         train(module, data, settings, budget)
@@ -259,24 +259,24 @@ class Forecaster(PanelForecaster):
             self.network_, self.scales_, self.transforms_ = network, scales, fitted
             budget.notes.append("there was no time to train once more on all rows")
 
-    def _window_scaling(self) -> WindowScaling:
-        lagged = len(self.lags_) * len(self.schema_.target)
-        return WindowScaling(window_kind(self.scaling_), lagged=lagged)
-
     def _validation_rows(self, panel: Panel) -> Ints:
         from tsformer.training import validation_rows
 
         validation = self._settings.validation
-        if isinstance(validation, pd.DataFrame):
-            return rows_joined(validation, panel)
-        return validation_rows(
-            panel.index.lengths,
-            validation,
-            context=self.context_,
-            horizon=self.horizon_,
-            gap=self.gap_,
-            stride=self._settings.stride,
-        )
+        if not isinstance(validation, pd.DataFrame):
+            return validation_rows(
+                panel.index.lengths,
+                validation,
+                context=self.context_,
+                horizon=self.horizon_,
+                gap=self.gap_,
+                stride=self._settings.stride,
+            )
+        added = read_panel(validation, panel.schema, panel.policy, like=panel).index
+        rows = np.zeros_like(panel.index.lengths)
+        places = panel.index.ids.get_indexer(added.ids)  # -1 where left out as too short
+        rows[places[places >= 0]] = added.lengths[places >= 0]
+        return rows
 
     @property
     def reach_(self) -> int:
@@ -310,7 +310,8 @@ class Forecaster(PanelForecaster):
             edges=self.edges_,
             scales=scales,
         )
-        scaling = self._window_scaling()
+        lagged = self.network_.sizes.lagged
+        scaling = WindowScaling(WINDOW_KINDS[self.scaling_], lagged=lagged)
 
         def forecast(
             series: Ints, origins: Ints, levels: tuple[float, ...]
@@ -334,4 +335,9 @@ class Forecaster(PanelForecaster):
     def _scales_of(self, panel: Panel, ends: Ints) -> PanelScales:
         """Scales as fitted; for a series that ``fit`` has not seen, of its own rows so far."""
         places = self._tail.index.ids.get_indexer(panel.index.ids).astype(np.int64)
-        return scales_at(places, self.scales_, panel, ends, column_scales(self.scaling_))
+        fitted, kind = self.scales_, COLUMN_SCALES[self.scaling_]
+        if (places >= 0).all():
+            return fitted.match(places, fitted)
+        if kind == "global":  # one for all
+            return fitted.match(np.zeros_like(places), fitted)
+        return fitted.match(places, PanelScales.fit(panel, ends, kind=kind))

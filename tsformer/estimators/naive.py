@@ -1,4 +1,4 @@
-"""Seasonal persistence on panels: the forecast every model must beat."""
+"""Seasonal persistence: the forecast every model must beat, and its error, the unit of MASE."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,8 @@ from tsformer.panels.seasons import known_seasons
 from tsformer.time.season import season_length
 
 __all__ = [
-    "mean_by_series",
-    "persistence_error",
+    "naive_scale",
+    "scaled_error",
     "season_of",
     "seasonal_history",
     "seasonal_naive",
@@ -20,6 +20,10 @@ __all__ = [
     "usable_season",
 ]
 
+_ROUNDING = 16 * np.finfo(np.float64).eps
+"""An error of so little of the values is rounding, thus 0."""
+_EXACT = 1e-9
+"""A seasonal error of so little of the one-step error is rounding, too: the season is exact."""
 _LESS = 0.95
 """Of the error of one season, what a longer one may err at most to be repeated in its place."""
 
@@ -37,9 +41,9 @@ def season_of(panel: Panel, season: int | None = None, *, ends: Ints | None = No
     best, *others = known_seasons(panel, ends)
     most = 0 if _of_the_calendar(panel.index.freq) else ends.max(initial=0)
     others = [one for one in others if 2 * one <= most]
-    least = persistence_error(panel, best, ends) if others else np.empty(0)
+    least = _persistence_error(panel, best, ends) if others else np.empty(0)
     for other in others:
-        error = persistence_error(panel, other, ends)
+        error = _persistence_error(panel, other, ends)
         counts = np.isfinite(error) & (least > 0)
         if counts.any() and (error[counts] / least[counts]).mean() < _LESS:
             best, least = other, error
@@ -56,25 +60,6 @@ def shorter_seasons(panel: Panel, season: int) -> tuple[int, ...]:
     """The panel's other seasons, longest first: for where there are fewer rows than ``season``."""
     others = (one for one in panel.schema.season or () if 1 < one < season)
     return tuple(sorted(others, reverse=True))
-
-
-def persistence_error(panel: Panel, lag: int, ends: Ints) -> Floats:
-    """(series, target) mean of ``|y(t) - y(t - lag)|`` over the first rows of each series."""
-    change = np.full_like(panel.target.values, np.nan)
-    change[lag:] = np.abs(panel.target.values[lag:] - panel.target.values[:-lag])
-    change[panel.index.within < lag] = np.nan
-    return mean_by_series(panel, change, ends)
-
-
-def mean_by_series(panel: Panel, values: Floats, ends: Ints) -> Floats:
-    """(series, column) means of what is there in the first rows of each series; NaN of nothing."""
-    series = panel.index.owner
-    seen = panel.index.before(ends)
-    present = ~np.isnan(values) & seen[:, None]
-    total, count = np.zeros((2, panel.n_series, values.shape[1]))
-    np.add.at(total, series, np.where(present, values, 0.0))
-    np.add.at(count, series, present)
-    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
 
 def usable_season(panel: Panel, season: int | None = None, *, ends: Ints | None = None) -> int:
@@ -131,3 +116,79 @@ def seasonal_naive(
     row = np.where(row >= 0, row, origins[:, None] - 1)
     found: Floats = history[panel.index.starts[series][:, None] + np.maximum(row, 0)]
     return found
+
+
+def naive_scale(panel: Panel, *, ends: Ints, season: int | None = None) -> Floats:
+    """Mean absolute error of seasonal persistence on the first ``ends`` rows of each series.
+
+    The unit of MASE, the equation in Hyndman and Koehler (2006), section 3. The season counts
+    where a series has more rows than that; where it has not, the next shorter one of the panel
+    does. Without any, or where a series repeats its season exactly, the unit is the error of
+    one-step persistence.
+
+    Parameters
+    ----------
+    ends
+        (series,) number of training rows; what stands behind them changes nothing.
+    season
+        Steps in a season; None takes the one that ``SeasonalNaive`` repeats, see ``season_of``.
+
+    Returns
+    -------
+    ndarray
+        (series, target). NaN where neither error exists or is above rounding, as for a constant
+        or a single row: such a series has no unit and is left out of MASE.
+
+    Examples
+    --------
+    >>> from tsformer.reading import read_panel
+    >>> import pandas as pd
+    >>> panel = read_panel(pd.DataFrame({"y": [1.0, 4.0, 2.0, 2.0]}))
+    >>> naive_scale(panel, ends=np.array([4]), season=2).tolist()
+    [[1.5]]
+    >>> naive_scale(panel, ends=np.array([2]), season=2).tolist()  # too short for the season
+    [[3.0]]
+    """
+    rounding = _ROUNDING * _mean_by_series(panel, np.abs(panel.target.values), ends)
+    step = _persistence_error(panel, 1, ends)
+    step = np.where(step > np.nan_to_num(rounding), step, np.nan)
+    length = season_of(panel, season, ends=np.asarray(ends))
+    if length == 1:
+        return step
+    seasonal = _persistence_error(panel, length, ends)
+    for other in shorter_seasons(panel, length) if season is None else ():
+        seasonal = np.where(np.isnan(seasonal), _persistence_error(panel, other, ends), seasonal)
+    return np.where(seasonal > np.fmax(rounding, _EXACT * step), seasonal, step)
+
+
+def scaled_error(truth: Floats, point: Floats, unit: Floats) -> Floats:
+    """``|y - f|`` in units of ``naive_scale``; MASE is the mean of those that are not NaN.
+
+    Parameters
+    ----------
+    truth, point
+        (window, step, target); NaN where a step does not count.
+    unit
+        (window, target) of the window's series; NaN where a series has none.
+    """
+    error: Floats = np.abs(truth - point) / unit[:, None, :]
+    return error
+
+
+def _persistence_error(panel: Panel, lag: int, ends: Ints) -> Floats:
+    """(series, target) mean of ``|y(t) - y(t - lag)|`` over the first rows of each series."""
+    change = np.full_like(panel.target.values, np.nan)
+    change[lag:] = np.abs(panel.target.values[lag:] - panel.target.values[:-lag])
+    change[panel.index.within < lag] = np.nan
+    return _mean_by_series(panel, change, ends)
+
+
+def _mean_by_series(panel: Panel, values: Floats, ends: Ints) -> Floats:
+    """(series, column) means of what is there in the first rows of each series; NaN of nothing."""
+    series = panel.index.owner
+    seen = panel.index.before(ends)
+    present = ~np.isnan(values) & seen[:, None]
+    total, count = np.zeros((2, panel.n_series, values.shape[1]))
+    np.add.at(total, series, np.where(present, values, 0.0))
+    np.add.at(count, series, present)
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from tsformer.estimators.scaling import ForecasterScaling
+from tsformer.estimators.parameters import ForecasterScaling
 from tsformer.panels import Transform
 from tsformer.params import KW_ONLY, Params, param, params
 

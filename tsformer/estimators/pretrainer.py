@@ -10,9 +10,8 @@ from torch import Tensor, nn
 
 from tsformer.cures import Cure, warn
 from tsformer.errors import LookAhead, ParameterError
-from tsformer.estimators.defaults import default_context
 from tsformer.estimators.learning import Learner
-from tsformer.estimators.scaling import column_scales, window_kind
+from tsformer.estimators.parameters import COLUMN_SCALES, WINDOW_KINDS, default_context
 from tsformer.heads import Head, Quantiles
 from tsformer.models import Architecture, MaskedTransformer, WindowScaling
 from tsformer.models.masked import MaskedNetwork, Rebuilding
@@ -235,7 +234,7 @@ class MaskedPretrainer(Learner):
             context=self.context_,
             horizon=self.horizon,
             batch_size=settings.batch_size,
-            scaling=column_scales(self.scaling),
+            scaling=COLUMN_SCALES[self.scaling],
             sampling=settings.sampling,
             stride=settings.stride,
             validation=validation,
@@ -244,7 +243,7 @@ class MaskedPretrainer(Learner):
         bare = copy.deepcopy(self.model_).set_params(skip=False)
         built = build_network(bare, data.sizes, self.head_, random_state=seed)
         network = cast(MaskedNetwork, built)
-        windows = WindowScaling(window_kind(self.scaling))
+        windows = WindowScaling(WINDOW_KINDS[self.scaling])
         module = ForecastModule(
             Rebuilding(network, self.share, windows.normaliser),
             self.head_,

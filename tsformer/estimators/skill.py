@@ -1,6 +1,7 @@
 """How much better a forecaster is than seasonal persistence on the rows that validate it."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -9,15 +10,16 @@ from tsformer.arrays import Floats, Ints
 from tsformer.cures import Cure, warn
 from tsformer.errors import NoSkill
 from tsformer.estimators.forecasts import Forecasts, windows_of
-from tsformer.estimators.mase import naive_scale, scaled_error
 from tsformer.estimators.naive import (
+    naive_scale,
+    scaled_error,
     seasonal_history,
     seasonal_naive,
     shorter_seasons,
     usable_season,
 )
 from tsformer.panels import Panel, Scales, Transform
-from tsformer.panels.chain import apply_all
+from tsformer.panels.chain import Inverse, apply_all
 from tsformer.windows import WindowIndex
 
 __all__ = ["Validated", "ValidationSkill", "warn_without_skill"]
@@ -63,16 +65,32 @@ class ValidationSkill:
     """
 
     def __init__(self, fitted: "Validated", panel: Panel, scales: Scales, ends: Ints) -> None:
-        self.fitted, self.panel, self.scales = fitted, panel, scales
+        self.fitted, self.panel, self.scales, self.ends = fitted, panel, scales, ends
         self._by_epoch: dict[int | None, float] = {}
-        self._undo = apply_all(fitted.transforms_, panel)[1]
-        self._season = usable_season(panel, ends=ends)
-        self._shorter = shorter_seasons(panel, self._season)
-        self._history = seasonal_history(panel, self._season)
-        self._units = naive_scale(panel, ends=ends)
-        deviations = Scales.fit(panel.target.values, panel.index.starts, ends).scale
-        self._exact = _ROUNDING * deviations / self._units
         self.begin()
+
+    # worked out when the first window is judged; a fit may have none
+
+    @cached_property
+    def _undo(self) -> Inverse:
+        return apply_all(self.fitted.transforms_, self.panel)[1]
+
+    @cached_property
+    def _season(self) -> int:
+        return usable_season(self.panel, ends=self.ends)
+
+    @cached_property
+    def _history(self) -> Floats:
+        return seasonal_history(self.panel, self._season)
+
+    @cached_property
+    def _units(self) -> Floats:
+        return naive_scale(self.panel, ends=self.ends)
+
+    @cached_property
+    def _exact(self) -> Floats:
+        own = Scales.fit(self.panel.target.values, self.panel.index.starts, self.ends)
+        return _ROUNDING * own.scale / self._units
 
     def begin(self) -> None:
         """Start a pass over the windows."""
@@ -111,7 +129,7 @@ class ValidationSkill:
             origins - gap,
             horizon=gap + horizon,
             season=self._season,
-            shorter=self._shorter,
+            shorter=shorter_seasons(self.panel, self._season),
         )[:, gap:]
         truth, unit = windows_of(self.panel, series, origins, horizon), self._units[series]
         errors = scaled_error(truth, point, unit)

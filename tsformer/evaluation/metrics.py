@@ -10,7 +10,7 @@ import torch
 
 from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import ParameterError
-from tsformer.estimators.mase import scaled_error
+from tsformer.estimators.naive import scaled_error
 from tsformer.heads import pinball_loss
 
 __all__ = [

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from tsformer.arrays import Flags, Floats, Ints
 from tsformer.errors import InfiniteValues, ParameterError
 from tsformer.panels.index import row_within_series
+from tsformer.panels.panel import Panel
 
-__all__ = ["Scales", "ScalesKind"]
+__all__ = ["PanelScales", "Scales", "ScalesKind"]
 
 ScalesKind = Literal["series", "global", "robust", "none"]
 
@@ -144,6 +145,54 @@ class Scales:
         offset = np.expand_dims(self.offset[chosen], between)
         restored: Floats = values.astype(np.float64) * scale + offset
         return restored
+
+
+@dataclass(frozen=True, eq=False)
+class PanelScales:
+    """Location and scale of every series and column, by role; fitted on training rows only."""
+
+    target: Scales
+    past: Scales
+    known: Scales
+    static: Scales
+
+    @classmethod
+    def fit(
+        cls, panel: Panel, ends: Ints | None = None, *, kind: ScalesKind = "series"
+    ) -> "PanelScales":
+        """Fit on the first ``ends`` rows of each series (all rows when None).
+
+        ``kind`` is that of :meth:`Scales.fit`; with ``"none"`` covariates are scaled by series all
+        the same, since their units have nothing to do with those of the target.
+        """
+        series = np.array([0, len(panel.index.ids)], np.int64)
+        other: ScalesKind = "series" if kind == "none" else kind
+        return cls(
+            target=Scales.fit(panel.target.values, panel.index.starts, ends, kind=kind),
+            past=Scales.fit(panel.past.values, panel.index.starts, ends, kind=other),
+            known=Scales.fit(panel.known.values, panel.index.starts, ends, kind=other),
+            # one location for all series: statics tell series apart
+            static=Scales.fit(panel.static.values, series),
+        )
+
+    def match(self, places: Ints, otherwise: "PanelScales") -> "PanelScales":
+        """Scales of other series: those at ``places`` here, where that is -1 from ``otherwise``."""
+        new = (places < 0)[:, None]
+
+        def matched(own: Scales, other: Scales) -> Scales:
+            if not new.any():
+                return Scales(own.offset[places], own.scale[places])
+            return Scales(
+                np.where(new, other.offset, own.offset[places]),
+                np.where(new, other.scale, own.scale[places]),
+            )
+
+        return PanelScales(
+            target=matched(self.target, otherwise.target),
+            past=matched(self.past, otherwise.past),
+            known=matched(self.known, otherwise.known),
+            static=self.static,
+        )
 
 
 def _fitted(values: Floats, seen: Flags, starts: Ints, *, robust: bool) -> tuple[Floats, Floats]:

@@ -1,5 +1,6 @@
 """``describe``: a frame looked over as ``fit`` would read it, without fitting anything."""
 
+import html
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from tsformer.arrays import Flags
 from tsformer.cures import Cure
 from tsformer.errors import FrameError
-from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.parameters import default_context, default_model
 from tsformer.heads import Quantiles
 from tsformer.models import Architecture, WindowScaling
 from tsformer.panels import Panel, Policy, Schema
@@ -54,6 +55,13 @@ class Description:
 
     def __str__(self) -> str:
         return self._report([one.text for one in self.findings])
+
+    def _repr_html_(self) -> str:
+        """A table of the facts, the findings below it, as a notebook shows it."""
+        facts = pd.DataFrame({"": self.facts}).to_html(header=False) if self.facts else ""
+        lines = [f"<b>{one.level}</b>: {html.escape(one.text)}" for one in self.findings]
+        said = "".join(f"<p>{line}</p>" for line in [*lines, _VERDICTS[self.exit_code]])
+        return f"{facts}{said}"
 
     def as_options(self) -> str:
         """The report with options of the command line where it would show Python."""

@@ -13,8 +13,8 @@ from tsformer.training.settings import Training
 if TYPE_CHECKING:
     from tsformer.training.callbacks import BestWeights
     from tsformer.training.data import WindowDataModule, validation_rows
-    from tsformer.training.fit import train
-    from tsformer.training.leaves import InformerModule, TransformerModule, build_network
+    from tsformer.training.fit import build_network, train
+    from tsformer.training.leaves import InformerModule, TransformerModule
     from tsformer.training.module import ForecastModule
 
 __all__ = [
@@ -42,7 +42,7 @@ if not TYPE_CHECKING:
             "InformerModule": "tsformer.training.leaves",
             "TransformerModule": "tsformer.training.leaves",
             "WindowDataModule": "tsformer.training.data",
-            "build_network": "tsformer.training.leaves",
+            "build_network": "tsformer.training.fit",
             "train": "tsformer.training.fit",
             "validation_rows": "tsformer.training.data",
         },

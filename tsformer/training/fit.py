@@ -1,4 +1,4 @@
-"""One fit: a quiet Lightning run that leaves nothing behind."""
+"""One fit: a network from its seed, and a quiet Lightning run that leaves nothing behind."""
 
 import logging
 import shutil
@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from typing import Any, cast
 
 import pytorch_lightning as pl
@@ -17,14 +18,16 @@ from pytorch_lightning.utilities.exceptions import SIGTERMException
 
 from tsformer.cures import ignored_for_long
 from tsformer.errors import MissingDependency
-from tsformer.models import Network
+from tsformer.heads import Head
+from tsformer.models import Architecture, Network
 from tsformer.training.budget import Budget
 from tsformer.training.data import WindowDataModule
 from tsformer.training.module import ForecastModule
 from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
+from tsformer.windows import Sizes
 
-__all__ = ["train"]
+__all__ = ["build_network", "train"]
 
 
 log = logging.getLogger("tsformer")
@@ -39,6 +42,12 @@ _OF_NO_INTEREST = (
     ".*smaller than the logging interval.*",
     ".*treespec, LeafSpec.*",
 )
+
+
+def build_network(model: Architecture, sizes: Sizes, head: Head, *, random_state: int) -> Network:
+    """A network whose initial weights depend on ``random_state`` alone."""
+    with seeded(random_state):
+        return model.build(sizes, head)
 
 
 def train(
@@ -119,8 +128,8 @@ def _compiled(network: Network) -> Iterator[None]:
 
 def _progress(progress: bool | str) -> tuple[ProgressBar, ...]:
     notebook = "ipykernel" in sys.modules
-    if progress == "auto":
-        progress = notebook or sys.stderr.isatty()
+    if progress == "auto":  # without widgets a notebook shows every state of a bar below the last
+        progress = find_spec("ipywidgets") is not None if notebook else sys.stderr.isatty()
     if not progress:
         return ()
     return (TQDMProgressBar(leave=False),) if notebook else (RichProgressBar(leave=False),)

@@ -1,14 +1,14 @@
 """Lightning modules of named models, built straight from hyper-parameters and sizes."""
 
 from tsformer.heads import Head, Quantiles
-from tsformer.models import Architecture, Informer, Network, Transformer
+from tsformer.models import Informer, Transformer
 from tsformer.models.scaling import WindowKind
+from tsformer.training.fit import build_network
 from tsformer.training.module import ForecastModule
-from tsformer.training.randomness import seeded
 from tsformer.training.settings import Training
 from tsformer.windows import Sizes
 
-__all__ = ["InformerModule", "TransformerModule", "build_network"]
+__all__ = ["InformerModule", "TransformerModule"]
 
 
 class InformerModule(ForecastModule):
@@ -65,9 +65,3 @@ class TransformerModule(ForecastModule):
         head = head or Quantiles()
         network = build_network(model or Transformer(), sizes, head, random_state=random_state)
         super().__init__(network, head, training, scaling=scaling, random_state=random_state)
-
-
-def build_network(model: Architecture, sizes: Sizes, head: Head, *, random_state: int) -> Network:
-    """A network whose initial weights depend on ``random_state`` alone."""
-    with seeded(random_state):
-        return model.build(sizes, head)

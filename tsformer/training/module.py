@@ -46,8 +46,7 @@ class ForecastModule(pl.LightningModule):
     training
         Learning rate, schedule, patience and the like; ``Training()`` by default.
     scaling
-        How windows are normalised by their own context; see ``WindowScaling``, which takes lags,
-        too.
+        How windows are normalised by their own context; see ``WindowScaling``.
     random_state
         Seed of all noise in training.
 
@@ -77,7 +76,9 @@ class ForecastModule(pl.LightningModule):
         self.network = network
         self.head = head
         self.training_settings = training or Training()
-        self.scaling = scaling if isinstance(scaling, WindowScaling) else WindowScaling(scaling)
+        if not isinstance(scaling, WindowScaling):
+            scaling = WindowScaling(scaling, lagged=network.sizes.lagged)
+        self.scaling = scaling
         self.random_state = random_state
         self.best = BestWeights(patience=self.training_settings.patience)
         self.budget = Budget()

@@ -34,7 +34,8 @@ class Converted:
         self.batches, self.convert = batches, convert
 
     def __iter__(self) -> Iterator[Batch]:
-        return map(self.convert, self.batches)
+        for batch in self.batches:
+            yield self.convert(batch)
 
 
 class Moved:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.estimators import Forecaster, PanelForecaster
-from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.parameters import default_context, default_model
 from tsformer.evaluation import METRICS
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import RollingOrigin, read_panel

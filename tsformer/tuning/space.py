@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecaster, PanelForecaster
-from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.parameters import default_context, default_model
 from tsformer.panels import Panel
 from tsformer.panels.equality import same_value
 from tsformer.params import KW_ONLY, Params, param, params

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,64 +9,15 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from tsformer.arrays import Ints
 from tsformer.panels import Panel, Scales
 from tsformer.panels.columns import Columns
 from tsformer.panels.index import PanelIndex
-from tsformer.panels.scales import ScalesKind
+from tsformer.panels.scales import PanelScales
 from tsformer.windows.batch import Batch, Sizes
 from tsformer.windows.filling import interpolated
 from tsformer.windows.index import WindowIndex
 
-__all__ = ["PanelScales", "WindowDataset"]
-
-
-@dataclass(frozen=True, eq=False)
-class PanelScales:
-    """Location and scale of every series and column, by role; fitted on training rows only."""
-
-    target: Scales
-    past: Scales
-    known: Scales
-    static: Scales
-
-    @classmethod
-    def fit(
-        cls, panel: Panel, ends: Ints | None = None, *, kind: ScalesKind = "series"
-    ) -> "PanelScales":
-        """Fit on the first ``ends`` rows of each series (all rows when None).
-
-        ``kind`` is that of :meth:`Scales.fit`; with ``"none"`` covariates are scaled by series all
-        the same, since their units have nothing to do with those of the target.
-        """
-        series = np.array([0, panel.n_series], dtype=np.int64)
-        other: ScalesKind = "series" if kind == "none" else kind
-        return cls(
-            target=Scales.fit(panel.target.values, panel.index.starts, ends, kind=kind),
-            past=Scales.fit(panel.past.values, panel.index.starts, ends, kind=other),
-            known=Scales.fit(panel.known.values, panel.index.starts, ends, kind=other),
-            # one location for all series: statics tell series apart
-            static=Scales.fit(panel.static.values, series),
-        )
-
-    def match(self, places: Ints, otherwise: "PanelScales") -> "PanelScales":
-        """Scales of other series: those at ``places`` here, where that is -1 from ``otherwise``."""
-        new = (places < 0)[:, None]
-
-        def matched(own: Scales, other: Scales) -> Scales:
-            if not new.any():
-                return Scales(own.offset[places], own.scale[places])
-            return Scales(
-                np.where(new, other.offset, own.offset[places]),
-                np.where(new, other.scale, own.scale[places]),
-            )
-
-        return PanelScales(
-            target=matched(self.target, otherwise.target),
-            past=matched(self.past, otherwise.past),
-            known=matched(self.known, otherwise.known),
-            static=self.static,
-        )
+__all__ = ["WindowDataset", "sizes_of"]
 
 
 class _Rows:
@@ -246,7 +196,7 @@ class WindowDataset(Dataset[Batch]):
 
     def _window_time(self, begin: Tensor, first: Tensor) -> Tensor:
         if self._times is None:
-            return self._time.expand(len(begin), self.sizes.steps)
+            return self._time.expand(len(begin), -1)
         time = self._window(self._times, begin, first).squeeze(-1)
         last = self.sizes.context - 1
         return (

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsformer.estimators.defaults import default_context, default_model
+from tsformer.estimators.parameters import default_context, default_model
 from tsformer.models import Informer, Linear
 from tsformer.reading import read_panel
 

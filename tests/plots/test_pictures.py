@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,6 +93,15 @@ def test_a_backtest_of_numbered_rows(tmp_path):
     figure = backtest(SeasonalNaive(horizon=4), values, folds=2).plot()
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["y0 after 71", "after 75"]
     assert saved(figure, tmp_path)
+
+
+def test_a_notebook_shows_the_picture():
+    history = pd.DataFrame({"y": range(50)})
+    figure = plot_forecast(history, Drift(horizon=3).fit(history).predict())
+    result = backtest(Drift(horizon=3), history, folds=2)
+    for shown in (figure, result.plot(), pickle.loads(pickle.dumps(figure))):
+        assert shown._repr_png_().startswith(b"\x89PNG")
+        assert isinstance(shown, Figure)
 
 
 def test_nothing_global_is_touched():

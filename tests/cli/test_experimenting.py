@@ -100,6 +100,13 @@ def test_a_file_without_an_experiment_is_refused(tmp_path, capsys):
     assert "empty.py defines no EXPERIMENT that is a tsformer Experiment" in said
 
 
+def test_a_fault_of_the_file_is_told_with_its_line(tmp_path, capsys):
+    (tmp_path / "broken.py").write_text("x = 1\nx.fit()\n")
+    assert ran(tmp_path / "broken.py") == 2
+    said = capsys.readouterr().err
+    assert "broken.py, line 2: AttributeError: 'int' object has no attribute 'fit'" in said
+
+
 @pytest.mark.slow
 def test_the_script_itself_does_the_same(script):
     done = subprocess.run(

@@ -58,7 +58,7 @@ def test_a_page_has_question_table_picture_and_provenance(store):
     assert text.startswith("# ask\n\nIs drift better?\n")
     assert "| toy | 2 | " in text and "| 0.500 |" in text
     assert "![MAE by horizon](ask.png)" in text and (store.parent / "ask.png").stat().st_size > 5000
-    assert "Windows, the same for all: toy 2: 3; toy 3: 3." in text
+    assert "Windows by horizon, the same for all:\n\n- toy: 3, 3\n" in text
     assert "- toy/2/long: SeriesTooShort" in text
     assert "- naive: a table of 2021. Its last batch is dropped." in text
     assert "- 4 cells, " in text and "torch 2." in text

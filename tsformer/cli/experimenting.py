@@ -1,6 +1,7 @@
 """``run``: the cells of an experiment, or what is stored of them."""
 
 import runpy
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 
 from tsformer.cli.progress import progress
 from tsformer.cli.tables import say
-from tsformer.errors import ParameterError, TrainingFailed
+from tsformer.errors import ParameterError, TrainingFailed, TsformerError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,15 @@ def _defined(script: Path, *, quick: bool) -> "Experiment":
     if not script.is_file():
         raise ParameterError(f"{script}: there is no such file")
     wanted = "QUICK" if quick else "EXPERIMENT"
-    found = runpy.run_path(str(script), run_name=script.stem).get(wanted)
+    try:
+        found = runpy.run_path(str(script), run_name=script.stem).get(wanted)
+    except TsformerError:
+        raise
+    except Exception as problem:
+        frames = traceback.extract_tb(problem.__traceback__)
+        own = [frame.lineno for frame in frames if Path(frame.filename) == script]
+        where = f"{script}, line {own[-1]}" if own else str(script)
+        raise ParameterError(f"{where}: {type(problem).__name__}: {problem}") from problem
     if not isinstance(found, Experiment):
         raise ParameterError(f"{script} defines no {wanted} that is a tsformer Experiment")
     return found

@@ -7,7 +7,12 @@ import pandas as pd
 
 from tsformer.arrays import Floats, Ints
 from tsformer.estimators.contract import Forecasting, PanelForecaster
-from tsformer.estimators.naive import seasonal_history, seasonal_naive, usable_season
+from tsformer.estimators.naive import (
+    seasonal_history,
+    seasonal_naive,
+    shorter_seasons,
+    usable_season,
+)
 from tsformer.estimators.persistence import savable
 from tsformer.panels import Panel, Policy, Schema
 from tsformer.params import KW_ONLY, param, params
@@ -24,7 +29,9 @@ _LEVELS = np.arange(1, 200) / 200
 class SeasonalNaive(PanelForecaster):
     """Repeats the last season; quantiles come from how wrong that was before.
 
-    A missing value is replaced by the latest one at the same phase of the season.
+    Of several seasons that is the one by which the data repeat best, such as the week of load by
+    half hours; a series too short for it repeats a shorter one. A missing value is replaced by
+    the latest one at the same phase of the season.
 
     Attributes
     ----------
@@ -56,9 +63,7 @@ class SeasonalNaive(PanelForecaster):
     def _fit(self, panel: Panel) -> None:
         self.season_length_ = usable_season(panel, self.season_length)
         seasons = -(-(self.gap_ + self.horizon_) // self.season_length_)
-        self._residuals = _residual_quantiles(
-            panel, panel.index.lengths, self.season_length_, seasons
-        )
+        self._residuals = self._errors_before(panel, panel.index.lengths, seasons)
         rows = self.season_length_ * (seasons + 1)
         self._tail = panel.tail(max(rows, _rows_to_every_phase(panel, self.season_length_)))
 
@@ -69,8 +74,9 @@ class SeasonalNaive(PanelForecaster):
         residuals = _matched(
             self._residuals,
             self._tail.index.ids.get_indexer(panel.index.ids),
-            lambda: _residual_quantiles(panel, ends, season, seasons),
+            lambda: self._errors_before(panel, ends, seasons),
         )
+        shorter = self._shorter(panel)
         gap, steps = self.gap_, self.gap_ + self.horizon_
         ahead = np.arange(gap, steps) // season
 
@@ -78,13 +84,34 @@ class SeasonalNaive(PanelForecaster):
             series: Ints, origins: Ints, levels: tuple[float, ...]
         ) -> tuple[Floats, Floats]:
             point = seasonal_naive(
-                panel, history, series, origins - gap, horizon=steps, season=season
+                panel,
+                history,
+                series,
+                origins - gap,
+                horizon=steps,
+                season=season,
+                shorter=shorter,
             )[:, gap:]
             # levels first: all of them for each window and step would take gigabytes
             spread = _at_levels(residuals, levels)[series][:, ahead]
             return point, point[..., None] + spread
 
         return forecast
+
+    def _shorter(self, panel: Panel) -> tuple[int, ...]:
+        return shorter_seasons(panel, self.season_length_) if self.season_length is None else ()
+
+    def _errors_before(self, panel: Panel, ends: Ints, seasons: int) -> Floats:
+        """Quantiles of past errors, of a shorter season where a series is too short for one."""
+        found = _residual_quantiles(panel, ends, self.season_length_, seasons)
+        rows = np.minimum(ends, panel.index.lengths)
+        length = self.season_length_
+        for other in self._shorter(panel):
+            short = (rows <= length) & (rows >= 0)
+            if short.any():
+                found[short] = _residual_quantiles(panel, ends, other, seasons)[short]
+            length = other
+        return found
 
 
 @savable

@@ -1,17 +1,22 @@
 """Seasonal persistence: the forecast every model must beat, and its error, the unit of MASE."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from tsformer.arrays import Floats, Ints
 from tsformer.panels import Panel
-from tsformer.panels.seasons import main_season
+from tsformer.panels.seasons import known_seasons
+from tsformer.time.season import season_length
 
 __all__ = [
     "naive_scale",
     "scaled_error",
+    "season_of",
     "seasonal_history",
     "seasonal_naive",
+    "shorter_seasons",
     "usable_season",
 ]
 
@@ -19,14 +24,48 @@ _ROUNDING = 16 * np.finfo(np.float64).eps
 """An error of so little of the values is rounding, thus 0."""
 _EXACT = 1e-9
 """A seasonal error of so little of the one-step error is rounding, too: the season is exact."""
+_LESS = 0.95
+"""Of the error of one season, what a longer one may err at most to be repeated in its place."""
+
+
+def season_of(panel: Panel, season: int | None = None, *, ends: Ints | None = None) -> int:
+    """Steps in the season to repeat: as given, or that which repeats the first ``ends`` rows best.
+
+    Of the panel's seasons a longer one, such as the week of half-hourly load beside the day, must
+    stand twice in the longest series, and err clearly less than the shorter one does. Of days and
+    longer steps the calendar's season is repeated, whatever else they show.
+    """
+    if season is not None:
+        return season
+    ends = panel.index.lengths if ends is None else np.minimum(ends, panel.index.lengths)
+    best, *others = known_seasons(panel, ends)
+    most = 0 if _of_the_calendar(panel.index.freq) else ends.max(initial=0)
+    others = [one for one in others if 2 * one <= most]
+    least = _persistence_error(panel, best, ends) if others else np.empty(0)
+    for other in others:
+        error = _persistence_error(panel, other, ends)
+        counts = np.isfinite(error) & (least > 0)
+        if counts.any() and (error[counts] / least[counts]).mean() < _LESS:
+            best, least = other, error
+    return best
+
+
+def _of_the_calendar(freq: pd.offsets.BaseOffset | int) -> bool:
+    """Whether stamps a day or more apart tell the season."""
+    below_a_day = isinstance(freq, pd.offsets.Tick) and pd.Timedelta(freq) < pd.Timedelta(days=1)
+    return season_length(freq) > 1 and not below_a_day
+
+
+def shorter_seasons(panel: Panel, season: int) -> tuple[int, ...]:
+    """The panel's other seasons, longest first: for where there are fewer rows than ``season``."""
+    others = (one for one in panel.schema.season or () if 1 < one < season)
+    return tuple(sorted(others, reverse=True))
 
 
 def usable_season(panel: Panel, season: int | None = None, *, ends: Ints | None = None) -> int:
-    """Steps in a season: as given, or the main one; 1 where the longest series has not two."""
-    if season is not None:
-        return season
-    length = main_season(panel, ends)
-    return length if 2 * length <= panel.index.lengths.max() else 1
+    """Steps in a season: as :func:`season_of` has it; 1 where the longest series has not two."""
+    length = season_of(panel, season, ends=ends)
+    return length if season is not None or 2 * length <= panel.index.lengths.max() else 1
 
 
 def seasonal_history(panel: Panel, season: int) -> Floats:
@@ -51,6 +90,7 @@ def seasonal_naive(
     *,
     horizon: int,
     season: int,
+    shorter: Sequence[int] = (),
 ) -> Floats:
     """Repeat the last season before each origin.
 
@@ -60,14 +100,18 @@ def seasonal_naive(
         ``seasonal_history(panel, season)``.
     series, origins
         (n,) where to forecast from.
+    shorter
+        Seasons to repeat where there are too few rows before an origin, the longest first.
 
     Returns
     -------
     ndarray
         (n, horizon, target). With less than a season before an origin its last value is repeated.
     """
-    steps = np.arange(horizon)
-    back = season * (steps // season + 1)
+    steps, length = np.arange(horizon), np.full((len(origins), 1), season)
+    for other in shorter:
+        length = np.where(origins[:, None] < length, other, length)
+    back = length * (steps // length + 1)
     row = origins[:, None] + steps - back
     row = np.where(row >= 0, row, origins[:, None] - 1)
     found: Floats = history[panel.index.starts[series][:, None] + np.maximum(row, 0)]
@@ -78,15 +122,16 @@ def naive_scale(panel: Panel, *, ends: Ints, season: int | None = None) -> Float
     """Mean absolute error of seasonal persistence on the first ``ends`` rows of each series.
 
     The unit of MASE, the equation in Hyndman and Koehler (2006), section 3. The season counts
-    where a series has more rows than that; where it has not, or repeats its season exactly, the
-    unit is the error of one-step persistence.
+    where a series has more rows than that; where it has not, the next shorter one of the panel
+    does. Without any, or where a series repeats its season exactly, the unit is the error of
+    one-step persistence.
 
     Parameters
     ----------
     ends
         (series,) number of training rows; what stands behind them changes nothing.
     season
-        Steps in a season; None takes the main one of the panel.
+        Steps in a season; None takes the one that ``SeasonalNaive`` repeats, see ``season_of``.
 
     Returns
     -------
@@ -107,10 +152,12 @@ def naive_scale(panel: Panel, *, ends: Ints, season: int | None = None) -> Float
     rounding = _ROUNDING * _mean_by_series(panel, np.abs(panel.target.values), ends)
     step = _persistence_error(panel, 1, ends)
     step = np.where(step > np.nan_to_num(rounding), step, np.nan)
-    length = main_season(panel, np.asarray(ends)) if season is None else season
+    length = season_of(panel, season, ends=np.asarray(ends))
     if length == 1:
         return step
     seasonal = _persistence_error(panel, length, ends)
+    for other in shorter_seasons(panel, length) if season is None else ():
+        seasonal = np.where(np.isnan(seasonal), _persistence_error(panel, other, ends), seasonal)
     return np.where(seasonal > np.fmax(rounding, _EXACT * step), seasonal, step)
 
 

@@ -15,6 +15,7 @@ from tsformer.estimators.naive import (
     scaled_error,
     seasonal_history,
     seasonal_naive,
+    shorter_seasons,
     usable_season,
 )
 from tsformer.panels import Panel, Scales, Transform
@@ -128,6 +129,7 @@ class ValidationSkill:
             origins - gap,
             horizon=gap + horizon,
             season=self._season,
+            shorter=shorter_seasons(self.panel, self._season),
         )[:, gap:]
         truth, unit = windows_of(self.panel, series, origins, horizon), self._units[series]
         errors = scaled_error(truth, point, unit)

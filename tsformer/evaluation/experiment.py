@@ -1,4 +1,4 @@
-"""What an experiment leaves behind: question, command, versions, tables and seconds, as JSON."""
+"""What a script leaves behind: question, command, versions, tables and seconds."""
 
 import json
 import platform
@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from tsformer import __version__
+from tsformer.evaluation.pages import write_page
 
 __all__ = ["store_result", "versions"]
 
@@ -26,7 +27,7 @@ def store_result(
     seeds: Sequence[int] = (0,),
     facts: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write ``results/<script>[-quick].json`` beside an experiment's script.
+    """Write ``results/<script>[-quick].json`` beside a script, and a page of it.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def store_result(
     Returns
     -------
     Path
-        The file.
+        The file; the page has the same name with ``.md``.
 
     Examples
     --------
@@ -74,6 +75,7 @@ def store_result(
     target = script.parent / "results" / f"{script.stem}{'-quick' if quick else ''}.json"
     target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_page(target)
     return target
 
 

@@ -37,7 +37,7 @@ def machine_text(found: Mapping[str, Any]) -> str:
     machine, of = found["machine"], found["versions"]
     flags = ", ".join(machine["flags"]) or "none that are looked for"
     return (
-        f"{machine['processor']}, {machine['cores']} cores, {found['threads']} threads, flags:"
+        f"{machine['processor']}, {machine['cores']} cores, threads: {found['threads']}, flags:"
         f" {flags}; torch {of['torch']}, Python {of['python']}"
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from tsformer.evaluation import METRICS
+from tsformer.evaluation.pages import markdown_table
 from tsformer.experiments.experiment import Experiment
 from tsformer.experiments.published import Published
 from tsformer.experiments.running import stored
@@ -78,7 +79,7 @@ def write_report(experiment: Experiment, *, store: str | Path, path: str | Path)
     for metric in metrics:
         table = score_table(experiment, results, metric).reset_index()
         label, meaning = METRICS[metric].label, METRICS[metric].doc
-        parts += [f"## {label}", f"{meaning[0].upper()}{meaning[1:]}.", _markdown(table)]
+        parts += [f"## {label}", f"{meaning[0].upper()}{meaning[1:]}.", markdown_table(table)]
     parts += [f"![{METRICS[metrics[0]].label} by horizon]({picture.name})", _windows(results)]
     parts += [*_failures(results), *_caveats(experiment.published)]
     parts += ["## Where this comes from", _origins(results, Path(store), path.parent)]
@@ -129,14 +130,6 @@ def _printed(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _markdown(table: pd.DataFrame) -> str:
-    """A table of text; numbers to the right."""
-    head = "| " + " | ".join(map(str, table.columns)) + " |"
-    rule = "|" + "|".join("---" if at == 0 else "--:" for at in range(table.shape[1])) + "|"
-    rows = ["| " + " | ".join(map(str, row)) + " |" for row in table.to_numpy().tolist()]
-    return "\n".join([head, rule, *rows])
-
-
 def _windows(results: pd.DataFrame) -> str:
     done = results[results["status"] == "done"]
     counts: dict[tuple[str, int], set[int]] = {}
@@ -144,8 +137,13 @@ def _windows(results: pd.DataFrame) -> str:
         counts.setdefault((dataset, horizon), set()).add(int(count))
     if any(len(different) > 1 for different in counts.values()):
         return "**The forecasters were not scored on the same windows.**"
-    said = [f"{dataset} {horizon}: {same.pop():,}" for (dataset, horizon), same in counts.items()]
-    return f"Windows, the same for all: {'; '.join(said)}." if said else "No cell is finished."
+    by_dataset: dict[str, list[str]] = {}
+    for (dataset, _), same in counts.items():
+        by_dataset.setdefault(dataset, []).append(f"{same.pop():,}")
+    said = [f"- {dataset}: {', '.join(own)}" for dataset, own in by_dataset.items()]
+    if not said:
+        return "No cell is finished."
+    return "\n".join(["Windows by horizon, the same for all:", "", *said])
 
 
 def _failures(results: pd.DataFrame) -> list[str]:

@@ -7,15 +7,21 @@ from tsformer.arrays import Ints
 from tsformer.panels.panel import Panel
 from tsformer.time.season import find_seasons, season_length
 
-__all__ = ["main_season", "seasons", "with_seasons"]
+__all__ = ["known_seasons", "main_season", "seasons", "with_seasons"]
 
 _LOG = logging.getLogger("tsformer")
 
 
 def main_season(panel: Panel, ends: Ints | None = None) -> int:
     """The first of the :func:`seasons`, without a search where it is known."""
+    return known_seasons(panel, ends)[0]
+
+
+def known_seasons(panel: Panel, ends: Ints | None = None) -> tuple[int, ...]:
+    """The :func:`seasons`; before a fit has looked for more, the one that stamps tell."""
     usual = season_length(panel.index.freq)
-    return seasons(panel, ends)[0] if usual == 1 or panel.schema.season is not None else usual
+    searched = usual == 1 or panel.schema.season is not None
+    return seasons(panel, ends) if searched else (usual,)
 
 
 def seasons(panel: Panel, ends: Ints | None = None) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """``OptunaSearch``: the best parameters of a forecaster, chosen on rows that come later."""
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,9 @@ from tsformer.evaluation import METRICS
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import RollingOrigin, read_panel
 from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
+from tsformer.tuning.samplers import SeededSampler
 from tsformer.tuning.space import read_space
+from tsformer.tuning.trials import Budget, counts, run_trials
 
 __all__ = ["OptunaSearch"]
 
@@ -28,7 +31,7 @@ _STARTUP = 4
 
 @params
 class OptunaSearch(Params):
-    """Searches a space of parameters with Optuna (TPE), in memory, and refits the best.
+    """Searches a space of parameters with Optuna, in memory, and refits the best.
 
     Every trial fits a clone on the training rows of each fold and is scored on the rows after
     them, which it has not seen. Trial 0 is the forecaster as given, so that what wins is never
@@ -74,7 +77,7 @@ class OptunaSearch(Params):
     >>> from tsformer.models import Linear
     >>> frame = pd.DataFrame({"y": np.tile(np.arange(7.0), 20)})
     >>> forecaster = Forecaster(Linear(), horizon=7, context=3)
-    >>> search = OptunaSearch(forecaster, {"context": [3, 14]}, n_trials=3).fit(frame)
+    >>> search = OptunaSearch(forecaster, {"context": [3, 14]}, n_trials=5).fit(frame)
     >>> search.best_params_
     {'context': 14}
     >>> search.predict().head(2).round(1)
@@ -102,6 +105,11 @@ class OptunaSearch(Params):
     )
     metric: str = param("What to minimise: 'mase', 'mae', ...; see METRICS.", default="mase")
     random_state: int = param("Seed of the search, not of the fits.", default=0, low=0)
+    sampler: Any = param(
+        "An Optuna sampler, seeded anew for each trial by random_state; None is TPE, after four "
+        "trials by chance.",
+        default=None,
+    )
     pruner: Any = param(
         "An Optuna pruner; None is the median pruner, after four complete trials.", default=None
     )
@@ -140,12 +148,12 @@ class OptunaSearch(Params):
             study = self._study()
             study.enqueue_trial(objective.recorded)
             try:
-                study.optimize(
+                run_trials(
+                    study,
                     objective,
-                    n_trials=self.n_trials,
-                    timeout=self.timeout,
+                    Budget(self.n_trials, self.timeout),
                     catch=FAILURES,
-                    callbacks=[lambda study, trial: advance(1)],
+                    advance=advance,
                 )
             finally:
                 self._keep(study, objective)
@@ -197,17 +205,22 @@ class OptunaSearch(Params):
         return base
 
     def _study(self) -> optuna.Study:
-        sampler = optuna.samplers.TPESampler(seed=self.random_state, n_startup_trials=_STARTUP)
+        sampler = self.sampler or optuna.samplers.TPESampler(n_startup_trials=_STARTUP)
         pruner = self.pruner or optuna.pruners.MedianPruner(
             n_startup_trials=_STARTUP,
             n_warmup_steps=1,  # epoch 0 is the state before the first step
         )
-        return optuna.create_study(direction="minimize", sampler=sampler, pruner=pruner)
+        return optuna.create_study(
+            direction="minimize",
+            sampler=SeededSampler(copy.deepcopy(sampler), self.random_state),
+            pruner=pruner,
+        )
 
     def _keep(self, study: optuna.Study, objective: Objective) -> None:
         """What was found, also by a search that was interrupted."""
         self.study_ = study
-        self.trials_ = pd.DataFrame([objective.row(trial) for trial in study.trials])
+        ended = [trial for trial in study.trials if trial.state.is_finished() and counts(trial)]
+        self.trials_ = pd.DataFrame([objective.row(trial) for trial in ended])
         pruned = self.trials_["state"] == "pruned"
         self.n_pruned_ = int(pruned.sum())
         self.epochs_run_ = int(self.trials_["epochs"].sum())

@@ -47,9 +47,43 @@ def test_several_models_stand_under_their_own_names(run: Run, sales: Path) -> No
     chosen = run(*common)
     assert {line.split()[0] for line in chosen.out.splitlines()[3:]} == {"Linear", "SeasonalNaive"}
     twice = run(*common, "--model", "drift,drift")
-    assert twice.code == 2 and "each model once" in twice.err
+    assert twice.code == 2 and "each model once" in twice.err and ":context=" in twice.err
     wrong = run(*common, "--model", "drift", "--model", "lineer")
     assert wrong.code == 2 and "linear" in wrong.err
+
+
+def test_one_model_with_several_settings_has_a_row_for_each(run: Run, sales: Path) -> None:
+    common = (
+        "backtest",
+        sales,
+        "-n",
+        7,
+        "--folds",
+        2,
+        "--target",
+        "sold",
+        "--set",
+        "training__epochs=1",
+    )
+    several = (
+        "linear:context=14, Linear:context=21:model__scaling=last,seasonal-naive:season_length=5"
+    )
+    done = run(*common, "--model", several, "--model", "linear:head__levels=(0.2,0.5)")
+    assert done.code == 0, done.err
+    rows = [re.split(r"  +| (?=\d)", line.strip()) for line in done.out.splitlines()[3:]]
+    assert sorted(row[0] for row in rows) == [
+        "Linear(context=14)",
+        "Linear(context=21, model__scaling=last)",
+        "Linear(head__levels=(0.2,0.5))",
+        "SeasonalNaive(season_length=5)",
+    ]
+    assert len({tuple(row[1:3]) for row in rows}) == 4
+    twice = run(*common, "--model", "linear:context=14", "--model", "linear:context=14")
+    assert twice.code == 2 and "--model linear:context=14 is given twice" in twice.err
+    wrong = run(*common, "--model", "linear:contxt=14")
+    assert wrong.code == 2 and "contxt" in wrong.err
+    missing = run(*common, "--model", "linear:context")
+    assert missing.code == 2 and "PATH=VALUE" in missing.err
 
 
 def test_tuning_prints_options_to_paste(run: Run, sales: Path) -> None:

@@ -8,53 +8,16 @@ import re
 import typing
 from typing import TYPE_CHECKING, Any
 
-from tsformer.cli.options import Model, Settings
+from tsformer.cli.options import Model
 from tsformer.errors import ParameterError
 
 if TYPE_CHECKING:
     from tsformer.cli.files import Data
     from tsformer.params import Params
 
-__all__ = ["build_forecaster", "build_several", "check_levels", "read_quantiles"]
+__all__ = ["build_forecaster", "check_levels", "known_model", "read_quantiles"]
 
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-
-
-def build_several(
-    data: "Data", horizon: int, models: list[str] | None, options: Settings, **defaults: Any
-) -> dict[str, Any]:
-    """Forecasters by the names of their models, as :func:`build_forecaster` makes each.
-
-    Options that a model without training has no use for are left to the others.
-    """
-    from tsformer import estimators
-
-    named = [one.strip() for text in models or () for one in text.split(",")]
-    listed: list[str | None] = [*named] or [None]
-    if len(set(listed)) < len(listed):
-        raise ParameterError(f"--model {','.join(map(str, listed))}: name each model once")
-    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
-    made: dict[str, Any] = {}
-    for name in listed:
-        kind = None if name is None else _known_model(name)
-        plain = len(listed) > 1 and kind in estimators.BASELINES
-        chosen = Model(model=name) if plain else Model(model=name, **given)
-        forecaster = build_forecaster(data, horizon, chosen, **defaults)
-        if kind is None and forecaster.model is None:
-            forecaster.model = _model_for(data, forecaster)
-        made[type(getattr(forecaster, "model", forecaster)).__name__] = forecaster
-    return made
-
-
-def _model_for(data: "Data", forecaster: Any) -> Any:
-    """The model that a forecaster without one would choose, so that it has a name."""
-    from tsformer.estimators.parameters import default_context, default_model
-    from tsformer.reading import read_panel
-
-    panel = read_panel(data.frame, data.schema, data.policy)
-    horizon = forecaster.horizon
-    context = forecaster.context or default_context(panel, horizon, short=data.policy.short)
-    return default_model(panel, context, horizon)
 
 
 def build_forecaster(data: "Data", horizon: int, options: Model, **defaults: Any) -> Any:
@@ -73,7 +36,7 @@ def build_forecaster(data: "Data", horizon: int, options: Model, **defaults: Any
     from tsformer import estimators
 
     common: dict[str, Any] = {"horizon": horizon, "schema": data.schema, "policy": data.policy}
-    kind = None if options.model is None else _known_model(options.model)
+    kind = None if options.model is None else known_model(options.model)
     forecaster: Params
     if kind in estimators.BASELINES:
         forecaster, defaults = kind(**common), {}
@@ -131,7 +94,7 @@ def check_levels(forecaster: Any, levels: list[float] | None) -> None:
         head.quantiles(torch.zeros(1, 1, 1, head.width), levels)
 
 
-def _known_model(given: str) -> Any:
+def known_model(given: str) -> Any:
     """A model or a baseline by its name, whatever its case and hyphens."""
     from tsformer import estimators, models
 

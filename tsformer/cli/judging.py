@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from tsformer.cli.competitors import build_several
 from tsformer.cli.files import Data, read_data
-from tsformer.cli.forecasters import build_forecaster, build_several
+from tsformer.cli.forecasters import build_forecaster
 from tsformer.cli.options import Format, Horizon, Model, Roles, Settings, Source, grouped
 from tsformer.cli.progress import progress
 from tsformer.cli.tables import print_facts, print_table, say
@@ -30,7 +31,8 @@ def backtest(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            help="Name of a model; repeat it, or separate by commas, to compare several.",
+            help="Name of a model; repeat it, or separate by commas, to compare several, each with "
+            "settings of its own: linear:context=28.",
             rich_help_panel="Model",
             show_default=False,
         ),
@@ -57,7 +59,8 @@ def backtest(
 ) -> None:
     """Forecast the past as it was known then, beside seasonal naive.
 
-    Several models are scored on the same windows: **--model linear --model informer**.
+    Several models are scored on the same windows: **--model linear --model informer**; one may
+    take part twice, with other settings: **--model linear:context=14,linear:context=28**.
     """
     from tsformer.evaluation import backtest as judge
     from tsformer.evaluation.metrics import PUBLISHED, USUAL

@@ -121,7 +121,7 @@ def test_a_long_table_of_series(run: Run, sales: Path) -> None:
     options = ("-n", 2, "--target", "sold,price", "--model", "seasonal-naive")
     done = run("forecast", "shops.csv", *options)
     assert done.code == 0, done.err
-    assert "2 series by 'shop'" in done.out and "the first series of 2, 'north'" in done.out
+    assert "2 series by 'shop'" in done.out and "the first of 2 columns, 'sold'" in done.out
     assert pd.read_csv("forecast.csv")["shop"].tolist() == ["north"] * 2 + ["south"] * 2
 
 

@@ -55,9 +55,26 @@ def test_names_of_series_are_the_users(run: Run, sales: Path, drawn: list[Any]) 
     both = pd.concat([frame.assign(shop=shop) for shop in (17, 4)])
     both.to_csv("shops.csv", index=False)
     done = run("forecast", "shops.csv", "-n", 2, "--series", "shop", "--model", "drift")
-    assert done.code == 0 and "the first series of 2, 4" in done.out
+    assert done.code == 0
     assert "int64" not in done.out + title(drawn[0])
-    assert title(drawn[0]) == "series 4, 2 steps by Drift"
+    assert [axes.get_title(loc="left") for axes in drawn[0].axes] == ["4", "17"]
+    assert drawn[0].get_suptitle().startswith("2 steps by Drift\nmean error ")
+
+
+def test_columns_of_any_name_and_a_series_without_rows_to_hold_out(
+    run: Run, sales: Path, drawn: list[Any]
+) -> None:
+    sold = pd.read_csv(sales)["sold"]
+    days = pd.date_range("2024-01-01", periods=120).strftime("%Y-%m-%d")
+    both = pd.DataFrame({"day": days, "shop": "a", "time": sold, "time_quality": sold})
+    both = pd.concat([both, both[-7:].assign(shop="b")])
+    both.to_csv("shops.csv", index=False)
+    options = ("-n", 7, "--series", "shop", "--time", "day", "--target", "time,time_quality")
+    done = run("forecast", "shops.csv", *options, "--model", "seasonal-naive")
+    assert done.code == 0, done.err
+    lines = [[line.get_label() for line in axes.get_lines()] for axes in drawn[0].axes]
+    assert "held-out forecast" in lines[0] and "held-out forecast" not in lines[1]
+    assert "first of 2 columns, 'time'" in done.out
 
 
 @pytest.mark.parametrize("kind", ["months", "date and hour"])

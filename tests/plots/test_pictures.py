@@ -9,6 +9,7 @@ from tsformer.datasets import make_series
 from tsformer.errors import MissingColumn, ParameterError
 from tsformer.estimators import Drift, SeasonalNaive
 from tsformer.evaluation import backtest
+from tsformer.panels import Schema
 from tsformer.plots import plot_backtest, plot_forecast
 
 FRAME = make_series("trend", 120)
@@ -64,9 +65,51 @@ def test_what_cannot_be_drawn():
         plot_forecast(history, made, target="load")
     with pytest.raises(MissingColumn, match="share no column"):
         plot_forecast(history, made.rename(columns={"value": "load"}))
-    panel = make_series("panel", 50)
-    with pytest.raises(ParameterError, match="select the rows of one"):
-        plot_forecast(panel, Drift(horizon=3).fit(panel).predict())
+    panel = make_series("panel", 50).drop(columns="series")
+    with pytest.raises(ParameterError, match=r"holds several series.*series="):
+        plot_forecast(panel, made, target="value")
+    with pytest.raises(MissingColumn, match="no column 'shop'"):
+        plot_forecast(history, made, series="shop")
+
+
+@pytest.mark.parametrize("layout", ["columns", "index", "numbers"])
+def test_several_series_stand_beside_one_another_the_largest_first(layout, tmp_path):
+    panel = make_series("panel", 60, series=9)
+    number = panel["series"].str[1:].astype(int)
+    panel["value"] += 100.0 * number
+    if layout == "numbers":
+        panel["series"] = number
+    if layout == "index":
+        panel = panel.set_index(["series", "time"])
+    schema = Schema(series="series", target="value") if layout == "numbers" else None
+    made = Drift(horizon=3, schema=schema).fit(panel).predict(quantiles=[0.1, 0.9])
+    held = made.copy()
+    figure = plot_forecast(
+        panel, made, target="value", series="series", held_out=held, title="By Drift", note="fair"
+    )
+    names = [axes.get_title(loc="left") for axes in figure.axes]
+    assert len(names) == 6
+    assert figure.get_suptitle() == "By Drift\nfair; 6 of 9 series are shown, by their level"
+    bands = {one.get_label() for one in figure.axes[0].collections}
+    assert bands == {"80 % interval", "_"} and "_" not in labels(figure)
+    sizes = [int(name.removeprefix("s")) for name in names]
+    assert sizes == sorted(sizes, reverse=True) and {max(number), min(number)} <= set(sizes)
+    assert labels(figure)[0] == "history" and "held-out forecast" in labels(figure)
+    assert saved(figure, tmp_path)
+    if layout == "columns":
+        assert len(plot_forecast(panel, made).axes) == 6
+
+
+def test_a_held_out_forecast_is_drawn_over_its_rows():
+    history = FRAME.iloc[:100]
+    made = Drift(horizon=5).fit(history).predict()
+    held = Drift(horizon=5).fit(history[:95]).predict()
+    figure = plot_forecast(history, made, held_out=held, note="mean error 2")
+    assert labels(figure) == ["history", "forecast", "held-out forecast"]
+    (line,) = [one for one in figure.axes[0].get_lines() if one.get_label() == "held-out forecast"]
+    np.testing.assert_array_equal(line.get_ydata()[1:], held["value"])
+    assert line.get_ydata()[0] == history["value"].iloc[94]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["mean error 2"]
 
 
 def test_a_backtest(tmp_path):
@@ -74,12 +117,20 @@ def test_a_backtest(tmp_path):
     result = backtest(Drift(horizon=6), frame, folds=5, quantiles=[0.1, 0.9])
     figure = result.plot("s1", folds=2)
     assert isinstance(figure, Figure)
+    caption = figure.get_suptitle().replace("\n", " ")
+    own = result.forecasts.query("forecaster == 'Drift'")
+    mean = (own["actual"] - own["forecast"]).abs().mean()
+    inside = own["actual"].between(own["q0.1"], own["q0.9"]).mean()
+    assert caption.startswith(
+        f"Mean error over 10 windows of 2 series: Drift {mean:,.4g}, Seasonal"
+    )
+    assert caption.endswith(f"; {inside:.0%} of values inside the 80 % band of Drift")
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["s1, value after 2024-01-04 17:00", "after 2024-01-05 17:00"]
     assert labels(figure) == ["history", "actual", "Drift", "SeasonalNaive", "80 % interval"]
     assert figure.axes[0].get_title(loc="right").startswith("MAE   Drift ")
     assert saved(figure, tmp_path)
-    assert len(plot_backtest(result).axes) == 3
+    assert plot_backtest(result).axes[0].get_title(loc="left").startswith("s0, value after")
     with pytest.raises(ParameterError, match="no series 's7'"):
         result.plot("s7")
     with pytest.raises(ParameterError, match="no target 'load'"):

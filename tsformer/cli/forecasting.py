@@ -17,6 +17,7 @@ from tsformer.cli.files import (
     write_table,
 )
 from tsformer.cli.forecasters import build_forecaster, check_levels, read_quantiles
+from tsformer.cli.held_out import held_out
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
 from tsformer.cli.pictures import draw_forecast
 from tsformer.cli.progress import progress
@@ -87,13 +88,15 @@ def forecast(
     made = forecaster.predict(future=ahead, quantiles=levels)
     _note_negative(made, data, forecaster)
     write_table(made, output)
-    print_facts({**describe_data(data, panel), **describe_fit(forecaster, panel)})
+    facts = {**describe_data(data, panel), **describe_fit(forecaster, panel)}
+    held = held_out(forecaster, panel, levels)
+    print_facts(facts | ({} if held is None else {"tested": held.said}))
     say()
     print_rows(made, plain=forecaster.schema_.time is not None)
     say()
     say(f"forecast written to {output}")
     if not no_plot:
-        shown = draw_forecast(made, panel, forecaster, plot)
+        shown = draw_forecast(made, panel, forecaster, plot, held)
         say(f"picture written to {plot}{shown}")
 
 

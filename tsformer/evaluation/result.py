@@ -11,6 +11,7 @@ import pandas as pd
 from tsformer.arrays import Flags, Ints
 from tsformer.errors import ParameterError
 from tsformer.estimators import Forecasts, windows_of
+from tsformer.evaluation.digits import number
 from tsformer.evaluation.metrics import METRICS, Totals
 from tsformer.panels import Panel
 from tsformer.time.freq import advance
@@ -232,6 +233,36 @@ class Backtest:
         own = slice(max(start, stop - rows), stop)
         values = panel.target.values[own, panel.target.names.index(target)]
         return pd.Series(values, index=self._shown(panel.index.stamps[own]), name=target)
+
+    @property
+    def n_series(self) -> int:
+        """How many series there are."""
+        return self._panel.n_series
+
+    def caption(self, target: str) -> str:
+        """The mean absolute errors over all windows in the target's unit, and the coverage.
+
+        Raises
+        ------
+        ParameterError
+            If no forecasts were kept.
+        """
+        at, kept = self._panel.target.names.index(target), self._all_kept()
+        errors, inside = {}, ""
+        for name, parts in kept.items():
+            truth = [windows_of(self._panel, p.series, p.origin, self.horizon) for p in parts]
+            actual = np.concatenate(truth)[..., at]
+            point = np.concatenate([part.point for part in parts])[..., at]
+            errors[name] = float(np.nanmean(np.abs(actual - point)))
+            if not inside and len(self.levels) > 1:
+                spread = np.concatenate([part.quantiles for part in parts])[..., at, :]
+                within = (spread[..., 0] <= actual) & (actual <= spread[..., -1])
+                band = f"{100 * (self.levels[-1] - self.levels[0]):.3g} % band of {name}"
+                share = within[~np.isnan(actual)].mean()
+                inside = f"; {share:.0%} of values inside the {band}"
+        said = ", ".join(f"{name} {number(error)}" for name, error in errors.items())
+        of = f" of {self.n_series:,} series" if self.n_series > 1 else ""
+        return f"Mean error over {self.windows:,} windows{of}: {said}{inside}"
 
     def plot(self, series: Any = None, target: str | None = None, *, folds: int = 3) -> "Figure":
         """Draw forecasts beside what came, a picture for each of a few origins.

@@ -7,6 +7,7 @@ import pandas as pd
 from tsformer.plots.drawing import (
     COLOURS,
     SOFT,
+    add_headline,
     add_legend,
     draw_bands,
     draw_line,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_backtest"]
 
+_ONE_LINE = 85
+
 
 class _Backtest(Protocol):
     """What is asked of a backtest; see ``tsformer.evaluation.Backtest``."""
@@ -33,6 +36,11 @@ class _Backtest(Protocol):
 
     @property
     def levels(self) -> tuple[float, ...]: ...
+
+    @property
+    def n_series(self) -> int: ...
+
+    def caption(self, target: str) -> str: ...
 
     def excerpt(self, *, series: Any, target: str | None, folds: int) -> pd.DataFrame: ...
 
@@ -91,10 +99,14 @@ def plot_backtest(
         past.index = placed(past.index)
         window = table[table["cutoff"] == cutoff]
         scores = _draw_window(axes, past, window, backtest)
-        name = shown_target if series is None else f"{shown_series}, {shown_target}"
+        alone = series is None and backtest.n_series == 1
+        name = shown_target if alone else f"{shown_series}, {shown_target}"
         after = f"after {day_text(placed(pd.Index([cutoff]))[0])}"
-        finish(axes, f"{name} {after}" if place == 0 else after, unit or shown_target)
+        own = f"{name} {after}" if place == 0 else after
+        above = "" if len(own) + len(scores) > _ONE_LINE else None  # the title over the scores
+        finish(axes, own, unit or shown_target, note=above)
         axes.set_title(scores, loc="right", fontsize=8.5, color=SOFT, pad=8)
+    add_headline(figure, backtest.caption(shown_target), None)
     add_legend(figure, every)
     return figure
 

@@ -1,6 +1,7 @@
 """What every picture is made of: a figure, lines, bands, axes with marks between thousands."""
 
 import io
+import textwrap
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ __all__ = [
     "BLUE",
     "COLOURS",
     "SOFT",
+    "add_headline",
     "add_legend",
     "draw_bands",
     "draw_line",
@@ -32,6 +34,8 @@ COLOURS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 SOFT = "#8A8A8A"
 _INK, _GRID = "#222222", "#E6E6E6"
 _BAND = 0.18
+_WIDE, _BOLD, _NARROW = 112, 80, 40
+"""Letters that the width of the figure holds: plain, bold, and bold in one of two columns."""
 
 
 @cache
@@ -55,14 +59,22 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def new_figure(count: int, *, height: float) -> "tuple[Figure, list[Axes]]":
-    """A figure of so many pictures, one below the other, and their axes."""
+def new_figure(count: int, *, height: float, columns: int = 1) -> "tuple[Figure, list[Axes]]":
+    """A figure of so many pictures, one below the other or in columns, and their axes."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    size = (9.0, max(3.6, height * count + 0.9))
+    columns = min(columns, count)
+    lines = -(-count // columns)
+    size = (9.0, max(3.6, height * lines + 0.9))
     engine = ConstrainedLayoutEngine(h_pad=0.09, w_pad=0.09)
     figure: Figure = _picture()(figsize=size, dpi=144, layout=engine, facecolor="white")
-    return figure, [figure.add_subplot(count, 1, place + 1) for place in range(count)]
+    return figure, [figure.add_subplot(lines, columns, place + 1) for place in range(count)]
+
+
+def add_headline(figure: "Figure", title: str, note: str | None) -> None:
+    """Write what several pictures have in common above them."""
+    text = "\n".join(textwrap.fill(part, _WIDE) for part in (title, note) if part)
+    figure.suptitle(text, x=0.012, ha="left", fontsize=10, color=_INK)
 
 
 def draw_past(axes: "Axes", past: Line, truth: Line | None = None) -> None:
@@ -78,13 +90,20 @@ def draw_past(axes: "Axes", past: Line, truth: Line | None = None) -> None:
         )  # fmt: skip
 
 
-def draw_bands(axes: "Axes", past: Line, bands: Sequence[tuple[str, Line, Line]]) -> None:
-    """Draw bands around a forecast, as ``quantile_bands`` gives them."""
+def draw_bands(
+    axes: "Axes",
+    past: Line,
+    bands: Sequence[tuple[str, Line, Line]],
+    *,
+    colour: str = BLUE,
+    named: bool = True,
+) -> None:
+    """Draw bands around a forecast, as ``quantile_bands`` gives them; the legend names them."""
     for label, low, high in bands:  # from outside in: the overlap is darker
         below, above = _joined(past, low), _joined(past, high)
         axes.fill_between(
-            below.index, below.to_numpy(), above.to_numpy(), color=BLUE, linewidth=0,
-            alpha=_BAND, zorder=2, label=label,
+            below.index, below.to_numpy(), above.to_numpy(), color=colour, linewidth=0,
+            alpha=_BAND, zorder=2, label=label if named else "_",
         )  # fmt: skip
 
 
@@ -104,11 +123,20 @@ def _joined(past: Line, line: Line) -> Line:
     return pd.concat([past.iloc[-1:].dropna(), line]) if len(past) else line
 
 
-def finish(axes: "Axes", title: str, unit: str) -> None:
-    """Give axes their title, label, thousands marks and dates."""
+def finish(
+    axes: "Axes", title: str, unit: str, *, note: str | None = None, narrow: bool = False
+) -> None:
+    """Give axes their title, label, thousands marks and dates; narrow ones stand in columns."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    axes.set_title(title, loc="left", fontsize=11, color=_INK, fontweight="bold", pad=8)
+    high = 8 if note is None else 22
+    shown = _cut(title) if narrow else textwrap.fill(title, _BOLD)
+    axes.set_title(shown, loc="left", fontsize=11, color=_INK, fontweight="bold", pad=high)
+    if note is not None:
+        axes.annotate(
+            note, (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points",
+            fontsize=8.5, color="#555555",
+        )  # fmt: skip
     axes.set_ylabel(unit, fontsize=9, color=SOFT)
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -120,7 +148,7 @@ def finish(axes: "Axes", title: str, unit: str) -> None:
     axes.margins(x=0.01)
     axes.yaxis.set_major_formatter("{x:,.10g}")
     if isinstance(axes.xaxis.get_major_locator(), AutoDateLocator):
-        locator = AutoDateLocator(minticks=4, maxticks=9)  # type: ignore[no-untyped-call]
+        locator = AutoDateLocator(minticks=4, maxticks=5 if narrow else 9)  # type: ignore[no-untyped-call]
         dates = ConciseDateFormatter(  # type: ignore[no-untyped-call]
             locator,
             formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%S.%f"],
@@ -132,6 +160,13 @@ def finish(axes: "Axes", title: str, unit: str) -> None:
         axes.xaxis.get_offset_text().set(size=8.5, color="#555555")
 
 
+def _cut(name: str) -> str:
+    """A name that fits above one of several pictures; its end tells like names apart."""
+    if len(name) <= _NARROW:
+        return name
+    return f"{name[: _NARROW // 2]} … {name[-(_NARROW // 2 - 3) :]}"
+
+
 def add_legend(figure: "Figure", every: "Sequence[Axes]") -> None:
     """Name every line and band once, below all pictures."""
     from matplotlib.patches import Patch
@@ -141,7 +176,8 @@ def add_legend(figure: "Figure", every: "Sequence[Axes]") -> None:
         for line in axes.get_lines():
             if not str(line.get_label()).startswith("_"):
                 lines.setdefault(str(line.get_label()), line)
-        for place, band in enumerate(axes.collections):
+        shown = [one for one in axes.collections if not str(one.get_label()).startswith("_")]
+        for place, band in enumerate(shown):
             shade = 1 - (1 - _BAND) ** (place + 1)  # as the bands before it shine through
             bands.setdefault(str(band.get_label()), Patch(color=BLUE, alpha=shade, linewidth=0))
     # the forecasters as they were given: the first was drawn last, on top

@@ -1,6 +1,7 @@
 """Columns of frames as lines by time, and stamps as they are placed and written."""
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
@@ -17,6 +18,7 @@ __all__ = [
     "dated_column",
     "day_text",
     "level_columns",
+    "parts_by_series",
     "placed",
     "shared_column",
     "values_by_time",
@@ -50,6 +52,45 @@ def dated_column(frame: pd.DataFrame) -> str | None:
     return None
 
 
+def parts_by_series(
+    frames: Mapping[str, Any], series: str | None, time: str | None
+) -> dict[Any, dict[str, Any]]:
+    """Every frame cut by series; under one name where there is nothing to tell them apart."""
+    flat = {name: _with_columns(frame) for name, frame in frames.items()}
+    forecast, history = flat["forecast"], flat["history"]
+    if series is None and isinstance(history, pd.DataFrame):
+        both = [one for one in forecast if one in history.columns and one != time]
+        series = next((one for one in both if _tells(forecast[one])), None)
+    if series is None:
+        return {None: dict(frames)}
+    for name, frame in flat.items():
+        if frame is not None and series not in frame:
+            raise MissingColumn(f"the {name} has no column {series!r}")
+    cut = {
+        name: None if frame is None else dict(tuple(frame.groupby(series, sort=False)))
+        for name, frame in flat.items()
+    }
+    names = [one for one in cut["forecast"] or {} if one in (cut["history"] or {})]
+    return {
+        one: {name: None if own is None else own.get(one) for name, own in cut.items()}
+        for one in names
+    }
+
+
+def _with_columns(frame: Any) -> Any:
+    """The levels of an index that is no plain row number as columns."""
+    if isinstance(frame, pd.DataFrame) and frame.index.nlevels > 1:
+        return frame.reset_index()
+    return frame
+
+
+def _tells(values: Any) -> bool:
+    """Whether a column may tell series apart: words, and no dates."""
+    return bool(
+        pd.api.types.is_string_dtype(values) or isinstance(values.dtype, pd.CategoricalDtype)
+    )
+
+
 def values_by_time(data: pd.DataFrame | Line, column: str, time: str | None, what: str) -> Line:
     """One column by time, in order."""
     if isinstance(data, pd.Series):
@@ -61,7 +102,9 @@ def values_by_time(data: pd.DataFrame | Line, column: str, time: str | None, wha
         values = data[column]
         stamps = data.index if time not in data.columns else pd.Index(data[time])
     if stamps.nlevels > 1 or stamps.has_duplicates:
-        raise ParameterError(f"the {what} holds several series: select the rows of one first")
+        raise ParameterError(
+            f"the {what} holds several series: name the column that tells them apart: series=..."
+        )
     return pd.Series(values.to_numpy(dtype=float), index=placed(stamps)).sort_index()
 
 

@@ -20,7 +20,6 @@ def test_absent_covariates_have_width_0():
         (),
     )
 
-
     assert (sizes.calendar, sizes.lagged, sizes.cardinalities) == (0, 0, ())
 
 

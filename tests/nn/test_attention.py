@@ -255,3 +255,5 @@ def test_dropped_and_biased_half_precision():
     full_attention(q, k, v, bias=bias).sum().backward()
     assert bias.grad.ne(0).any()
     assert not full_attention(q, k, v, dropout=0.5).equal(full_attention(q, k, v))
+    one, other = (full_attention(q, k, v, dropout=0.5) for _ in range(2))
+    assert not one.equal(other)

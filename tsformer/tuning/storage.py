@@ -25,8 +25,6 @@ _BLOCK = 4096
 _TRIES = 5
 """Hosts that start at once on an empty database get into each other's way; one of them is first."""
 
-_JOURNAL_OPTION = "--storage journal:study.log"
-
 _RECORD = b'{"op_code"'
 """How each line of a journal begins."""
 
@@ -73,7 +71,7 @@ def open_storage(url: str | None, *, workers: int = 1) -> BaseStorage:
             raise ParameterError(
                 f"storage of scheme sqlite with workers={workers}: processes that open one SQLite "
                 "file at once fail on each other's tables and locks.",
-                Cure("Take a journal", code='storage="journal:study.log"', option=_JOURNAL_OPTION),
+                Cure("Take a journal", code='storage="journal:study.log"'),
             )
         return RDBStorage(str(url))
     raise ParameterError(  # the rest may hold a password

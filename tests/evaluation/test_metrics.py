@@ -97,3 +97,30 @@ def test_names_are_checked():
         checked_metrics(["pinball"], ())
     with pytest.raises(ParameterError, match="'coverage' needs at least 2 quantile levels"):
         checked_metrics(["coverage"], (0.5,))
+
+
+def test_windows_are_kept_on_request_in_the_order_they_came():
+    seen = observed()
+    kept = Totals(["mae", "rmse"], folds=2, targets=1, horizon=3, keep_windows=True)
+    for window in (0, 1, 0):
+        part = observed(TRUTH[[window]], POINT[[window]])
+        kept.add(part, np.array([window]))
+    np.testing.assert_allclose(kept.by_window("mae"), [1 / 2, 7 / 3, 1 / 2])
+    np.testing.assert_allclose(kept.by_window("rmse"), np.sqrt([1 / 2, 25 / 3, 1 / 2]))
+    two = np.concatenate([TRUTH, TRUTH], axis=2), np.concatenate([POINT, POINT], axis=2)
+    both = Totals(["mae"], folds=1, targets=2, horizon=3, keep_windows=True)
+    both.add(observed(*two), np.zeros(2, int))
+    np.testing.assert_allclose(both.by_window("mae"), [1 / 2, 7 / 3])
+    unasked = totals_of(["mae"], seen)
+    with pytest.raises(ValueError, match="concatenate"):
+        unasked.by_window("mae")
+
+
+def test_the_ends_of_the_band_are_inside_it():
+    point = np.zeros((1, 4, 1))
+    truth = np.array([[[-2.0], [2.0], [-2.01], [2.01]]])
+    assert totals_of(["coverage"], observed(truth, point), [0], 1).overall("coverage") == 0.5
+
+
+def test_what_is_no_error_is_not_minimised():
+    assert {name for name, metric in METRICS.items() if not metric.error} == {"coverage"}

@@ -65,6 +65,26 @@ def test_a_row_that_sees_nothing_is_0_and_has_finite_gradients():
     assert q.grad[1, :, 2].eq(0).all()
 
 
+def test_early_queries_without_a_key_are_0_however_many_heads_there_are():
+    q, k, v = tensors(heads=8, queries=7, keys=5)
+    bias = torch.zeros(1, 1, 7, 5, dtype=torch.float64)
+    for extra in ({}, {"bias": bias}):
+        output = full_attention(q, k, v, causal=True, **extra)
+        visible = torch.ones(7, 5, dtype=torch.bool).tril(5 - 7)
+        torch.testing.assert_close(output, slow_attention(q, k, v, visible))
+        assert not output[:, :, :2].any() and output[:, :, 2:].all()
+
+
+def test_the_part_is_the_function():
+    q, k, v = tensors(queries=5, keys=5)
+    causal = FullAttention()(q, k, v, causal=True)
+    torch.testing.assert_close(causal, full_attention(q, k, v, causal=True))
+    assert not torch.allclose(causal, FullAttention()(q, k, v))
+    seen = torch.tensor([[True, True, False, True, True], [False, True, True, True, False]])
+    hidden = FullAttention()(q, k, v, key_mask=seen)
+    torch.testing.assert_close(hidden, slow_attention(q, k, v, seen[:, None, None, :]))
+
+
 def test_gradients():
     q, k, v = (t.requires_grad_() for t in tensors(queries=3, keys=4, heads=2, dim=2, value=3))
     mask = torch.tensor([[True, True, False, True], [False] * 4])[:, None, None]
@@ -235,3 +255,5 @@ def test_dropped_and_biased_half_precision():
     full_attention(q, k, v, bias=bias).sum().backward()
     assert bias.grad.ne(0).any()
     assert not full_attention(q, k, v, dropout=0.5).equal(full_attention(q, k, v))
+    one, other = (full_attention(q, k, v, dropout=0.5) for _ in range(2))
+    assert not one.equal(other)

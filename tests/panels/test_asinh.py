@@ -141,6 +141,8 @@ def test_it_is_a_link_of_a_chain_and_leaves_the_panel_alone():
 def test_settings_out_of_range_are_refused(wrong, says):
     with pytest.raises(ParameterError, match=says):
         wrong.check()
+    with pytest.raises(ParameterError, match=says):
+        wrong.apply(prices())
 
 
 def test_it_must_have_learnt_and_fit_the_columns():

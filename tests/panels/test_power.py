@@ -59,6 +59,15 @@ def test_it_is_the_maximum_of_the_likelihood(seed):
     assert found == pytest.approx(best, abs=2e-3)
 
 
+def test_a_maximum_beside_the_lowest_power_is_found():
+    logs = from_power(np.random.default_rng(0).normal(size=400) / 5, -0.96)
+    found = likeliest_power(logs, np.zeros(400, np.int64))
+    grid = np.linspace(-1, 2, 3001)
+    best = grid[np.argmax([slow_likelihood([np.exp(logs)], one) for one in grid])]
+    assert found == pytest.approx(best, abs=2e-3)
+    assert found == pytest.approx(-0.96, abs=0.05)
+
+
 @pytest.mark.parametrize("size", [1e-30, 1e-3, 1e30])
 def test_the_unit_does_not_matter(size):
     values = np.random.default_rng(0).lognormal(size=300) ** 0.7 + 1

@@ -1,10 +1,13 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tsformer.errors import InfiniteValues, ParameterError
-from tsformer.panels import Scales
+from tsformer.panels import Scales, Schema
+from tsformer.panels.scales import PanelScales
+from tsformer.reading import read_panel
 
 KINDS = ["series", "global", "robust"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -177,3 +180,23 @@ def test_a_value_beyond_float32_is_refused():
     scales = Scales.fit(values, np.array([0, 3]), [2])
     with pytest.raises(InfiniteValues, match="row 2, holds 1e\\+300"):
         scales.apply(values, np.array([0, 3]))
+
+
+@pytest.mark.parametrize(("kind", "target"), [("series", 3.0), ("none", 0.0)])
+def test_each_role_has_its_own_location_from_the_rows_before_the_cutoff(kind, target):
+    frame = pd.DataFrame(
+        {
+            "id": ["a"] * 4 + ["b"] * 4,
+            "day": [*pd.date_range("2024-01-01", periods=4)] * 2,
+            "y": [2.0, 4, 50, 60] * 2,
+            "wind": [10.0, 30, 500, 600] * 2,
+            "price": [5.0, 7, 80, 90] * 2,
+            "size": [1.0] * 4 + [3.0] * 4,
+        }
+    )
+    schema = Schema(series="id", target="y", past="wind", known="price", static="size")
+    scales = PanelScales.fit(read_panel(frame, schema), np.array([2, 2]), kind=kind)
+    assert scales.target.offset.tolist() == [[target], [target]]
+    assert scales.past.offset.tolist() == [[20.0], [20.0]]
+    assert scales.known.offset.tolist() == [[6.0], [6.0]]
+    assert scales.static.offset.tolist() == [[2.0]]

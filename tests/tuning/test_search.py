@@ -253,6 +253,23 @@ def test_an_interrupted_search_keeps_what_it_found() -> None:
         search.predict()
 
 
+def test_an_interruption_of_the_first_trial_leaves_nothing_found() -> None:
+    def interrupt(row: Mapping[str, float]) -> None:
+        raise KeyboardInterrupt
+
+    search = linear_search(forecaster__training__callbacks=[interrupt])
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(weekly())
+    assert search.best_params_ == {}
+    assert len(search.trials_) == 0
+
+
+def test_a_sampler_can_be_given_and_is_left_alone() -> None:
+    sampler = optuna.samplers.RandomSampler(seed=5)
+    one, two = (linear_search(sampler=sampler, n_trials=3).fit(weekly()) for _ in range(2))
+    assert one.trials_["context"].tolist() == two.trials_["context"].tolist()
+
+
 def test_a_time_limit_ends_the_search() -> None:
     search = linear_search(n_trials=None, timeout=0.01).fit(weekly())
     assert 1 <= len(search.trials_) < 6

@@ -20,6 +20,19 @@ def test_absent_covariates_have_width_0():
         (),
     )
 
+    assert (sizes.calendar, sizes.lagged, sizes.cardinalities) == (0, 0, ())
+
+
+def test_cardinalities_are_those_of_past_then_known_then_static():
+    sizes = Sizes(
+        context=7,
+        horizon=3,
+        static_cardinalities=(5,),
+        known_cardinalities=(3, 4),
+        past_cardinalities=(2,),
+    )
+    assert sizes.cardinalities == (2, 3, 4, 5)
+
 
 def test_sizes_do_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -32,3 +32,13 @@ def test_a_masked_value_may_be_anything():
     time = torch.arange(3.0)[None]
     one, _ = interpolated(torch.tensor([1.0, 7e30, 3.0]).reshape(1, 3, 1), present, time)
     assert one.flatten().tolist() == [1.0, 2.0, 3.0]
+
+
+def test_steps_that_are_never_filled_stay_missing():
+    present = torch.tensor([True, False, False, True]).reshape(1, 4, 1)
+    never = torch.tensor([False, True, False, False]).reshape(1, 4, 1)
+    time = torch.arange(4.0)[None]
+    values = torch.tensor([0.0, 9.0, 9.0, 3.0]).reshape(1, 4, 1)
+    filled, there = interpolated(values, present, time, never=never)
+    assert filled.flatten().tolist() == [0.0, 9.0, 2.0, 3.0]
+    assert there.flatten().tolist() == [True, False, True, True]

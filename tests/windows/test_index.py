@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tsformer.windows import WindowIndex
+from tsformer.windows.index import SeriesSampler
 
 lengths = st.lists(st.integers(0, 12), min_size=1, max_size=5)
 small = st.integers(1, 5)
@@ -117,3 +118,8 @@ def test_thinning_twice_is_thinning_once_to_the_less():
     index = WindowIndex(first=np.array([0]), last=np.array([9999]))
     assert windows(index.thinned(500).thinned(40)) == windows(index.thinned(40))
     assert len(index.thinned(40).thinned(500)) == 40
+
+
+def test_one_series_alone_is_drawn_as_often_as_there_are_windows():
+    index = WindowIndex(first=np.array([0]), last=np.array([6]))
+    assert len(list(SeriesSampler(index, seed=0))) == len(index) == 6

@@ -17,7 +17,6 @@ from tsformer.cli.files import (
     write_table,
 )
 from tsformer.cli.forecasters import build_forecaster, check_levels, read_quantiles
-from tsformer.cli.held_out import held_out
 from tsformer.cli.options import Format, Horizon, Model, Quantiles, Roles, Source, grouped
 from tsformer.cli.pictures import draw_forecast
 from tsformer.cli.progress import progress
@@ -68,6 +67,7 @@ def forecast(
     --plot are replaced only with --force, and the input never. Training stops after 120 seconds
     unless --max-time says otherwise.
     """
+    from tsformer.evaluation.held_out import held_out
     from tsformer.reading import extended
 
     levels = read_quantiles(quantiles)

@@ -8,7 +8,7 @@ from tsformer.cli.tables import describe_fit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tsformer.cli.held_out import HeldOut
+    from tsformer.evaluation.held_out import HeldOut
     from tsformer.panels import Panel
 
 __all__ = ["draw_forecast"]

@@ -18,9 +18,12 @@ from tsformer.reading.reader import stamps_of
 from tsformer.training import Training
 from tsformer.tuning.space import UNKNOWN, Dimension, given
 
-__all__ = ["FAILURES", "Objective", "configured", "rows_at"]
+__all__ = ["AS_GIVEN", "FAILURES", "Objective", "configured", "rows_at"]
 
 Row = Mapping[str, float]
+
+AS_GIVEN = "as_given"
+"""Mark of the trial that is the forecaster itself."""
 
 FAILURES = (TsformerError, torch.OutOfMemoryError, MemoryError)
 """What ends a trial and not the search: a combination that cannot be, or that came to nothing."""
@@ -30,14 +33,10 @@ _LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 class Objective:
-    """The mean error of a trial over the folds; remembers what was tried.
+    """The mean error of a trial over the folds.
 
-    Attributes
-    ----------
-    tried
-        Number of a trial to its values by path; Optuna holds parts only by their repr.
-    saved
-        Number of a trial to the epochs it had still before it when it ended.
+    What a trial came to stands in the study, where other processes find it: ``epochs`` it ran,
+    ``saved`` ones that it had still before it when it ended.
     """
 
     def __init__(
@@ -51,61 +50,70 @@ class Objective:
         self.base, self.space, self.metric = base, space, metric
         self.data, self.folds = data, folds
         defaults = {path: given(base, path) for path in space}
-        self.tried: dict[int, dict[str, Any]] = {
-            0: {path: value for path, value in defaults.items() if value is not UNKNOWN}
-        }
+        self.given = {path: value for path, value in defaults.items() if value is not UNKNOWN}
         self.recorded = {
             path: space[path].recorded(value)
             for path, value in defaults.items()
             if space[path].contains(value)
         }
         self._warned = False  # of pretrained weights: once a search, in the earliest fold
-        self.epochs: dict[int, int] = {}
-        self.saved: dict[int, int] = {}
 
     def __call__(self, trial: optuna.Trial) -> float:
         """The error to minimise."""
-        try:
-            return self._mean_error(trial, self._candidate(trial))
-        except FAILURES as error:
-            trial.set_user_attr("reason", f"{type(error).__name__}: {error}")
-            raise
+        return self._mean_error(trial, self._candidate(trial))
+
+    def tried(self, trial: optuna.trial.FrozenTrial) -> dict[str, Any]:
+        """The values of a trial by path; Optuna holds parts only by their repr."""
+        if AS_GIVEN in trial.user_attrs:
+            return self.given
+        recorded = optuna.trial.FixedTrial(trial.params, trial.number)
+        return {
+            path: dimension.suggest(recorded, path)
+            for path, dimension in self.space.items()
+            if path in trial.params
+        }
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of ``trials_``."""
+        return ["number", "state", "value", "epochs", "seconds", "reason", *self.space]
 
     def row(self, trial: optuna.trial.FrozenTrial) -> dict[str, Any]:
         """A trial's row of ``trials_``."""
         value = trial.value if trial.state is optuna.trial.TrialState.COMPLETE else None
-        tried = self.tried.get(trial.number, {})
+        tried = self.tried(trial)
         return {
             "number": trial.number,
             "state": _STATES.get(trial.state, "failed"),
             "value": math.nan if value is None else value,
-            "epochs": self.epochs.get(trial.number, 0),
+            "epochs": trial.user_attrs.get("epochs", 0),
             "seconds": math.nan if trial.duration is None else trial.duration.total_seconds(),
             "reason": trial.user_attrs.get("reason", ""),
             **{path: tried.get(path) for path in self.space},
         }
 
     def _candidate(self, trial: optuna.Trial) -> PanelForecaster:
-        if trial.number == 0:  # as given; what of it lies in the space is recorded
+        if AS_GIVEN in trial.user_attrs:  # what of it lies in the space is recorded
             for path in self.recorded:
                 self.space[path].suggest(trial, path)
             return configured(self.base, {})
         values = {path: dimension.suggest(trial, path) for path, dimension in self.space.items()}
-        self.tried[trial.number] = values
         return configured(self.base, values)
 
     def _mean_error(self, trial: optuna.Trial, candidate: PanelForecaster) -> float:
-        number, errors = trial.number, []
-        budget = _budget(candidate) * len(self.folds)
-        self.epochs[number], self.saved[number] = 0, budget
+        epochs = _Epochs(_budget(candidate) * len(self.folds))
+        try:
+            return self._over_folds(trial, candidate, epochs)
+        finally:
+            trial.set_user_attr("epochs", epochs.run)
+            trial.set_user_attr("saved", epochs.most - epochs.run)
 
-        def count(row: Row) -> None:
-            if row["epoch"] > 0:
-                self.epochs[number] += 1
-                self.saved[number] -= 1
-
+    def _over_folds(
+        self, trial: optuna.Trial, candidate: PanelForecaster, count: "_Epochs"
+    ) -> float:
+        errors = []
         for fold, (train, test) in enumerate(self.folds):
-            reports = [count] if fold else [count, _pruning(trial)]
+            reports: list[Callable[[Row], None]] = [count] if fold else [count, _pruning(trial)]
             forecaster = _reporting(candidate, reports)
             seen, later = rows_at(self.data, train), rows_at(self.data, test)
             with warnings.catch_warnings():
@@ -121,6 +129,17 @@ class Objective:
         return float(np.mean(errors))
 
 
+class _Epochs:
+    """Counts the epochs of one trial, of which there are at most so many."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.run = most, 0
+
+    def __call__(self, row: Row) -> None:
+        if row["epoch"] > 0:  # 0 is the state before the first step
+            self.run += 1
+
+
 _STATES = {
     optuna.trial.TrialState.COMPLETE: "complete",
     optuna.trial.TrialState.PRUNED: "pruned",
@@ -134,7 +153,9 @@ def _pruning(trial: optuna.Trial) -> Callable[[Row], None]:
         if math.isnan(row["validation_loss"]):
             return
         trial.report(row["validation_loss"], step=int(row["epoch"]))
-        if trial.number > 0 and trial.should_prune():  # the default is what others must beat
+        if (
+            AS_GIVEN not in trial.user_attrs and trial.should_prune()
+        ):  # the default is what others must beat
             raise optuna.TrialPruned
 
     return prune

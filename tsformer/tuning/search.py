@@ -18,7 +18,7 @@ from tsformer.estimators.parameters import default_context, default_model
 from tsformer.evaluation import METRICS
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import RollingOrigin, read_panel
-from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
+from tsformer.tuning.objective import AS_GIVEN, FAILURES, Objective, configured, rows_at
 from tsformer.tuning.samplers import SeededSampler
 from tsformer.tuning.space import read_space
 from tsformer.tuning.trials import Budget, counts, run_trials
@@ -146,7 +146,7 @@ class OptunaSearch(Params):
         objective = Objective(base, space, data, folds, self.metric)
         with _quiet(), progress_bar("trials", self.n_trials) as advance:
             study = self._study()
-            study.enqueue_trial(objective.recorded)
+            study.enqueue_trial(objective.recorded, user_attrs={AS_GIVEN: True})
             try:
                 run_trials(
                     study,
@@ -220,17 +220,18 @@ class OptunaSearch(Params):
         """What was found, also by a search that was interrupted."""
         self.study_ = study
         ended = [trial for trial in study.trials if trial.state.is_finished() and counts(trial)]
-        self.trials_ = pd.DataFrame([objective.row(trial) for trial in ended])
+        rows = [objective.row(trial) for trial in ended]
+        self.trials_ = pd.DataFrame(rows, columns=objective.columns)
         pruned = self.trials_["state"] == "pruned"
         self.n_pruned_ = int(pruned.sum())
         self.epochs_run_ = int(self.trials_["epochs"].sum())
-        saved = [objective.saved[number] for number in self.trials_["number"][pruned]]
-        self.epochs_saved_ = sum(saved)
+        behind = [trial for trial in ended if trial.state is optuna.trial.TrialState.PRUNED]
+        self.epochs_saved_ = sum(trial.user_attrs.get("saved", 0) for trial in behind)
         self.best_score_, self.best_params_ = -math.inf, {}
         if (self.trials_["state"] == "complete").any():
             best = study.best_trial
             self.best_score_ = -float(study.best_value)
-            self.best_params_ = dict(objective.tried[best.number])
+            self.best_params_ = dict(objective.tried(best))
 
 
 @contextmanager

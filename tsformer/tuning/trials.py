@@ -14,6 +14,7 @@ import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
+from tsformer.tuning.objective import AS_GIVEN
 from tsformer.tuning.samplers import SeededSampler
 
 __all__ = ["Budget", "counts", "finished", "give_back", "run_trials"]
@@ -125,7 +126,7 @@ def give_back(study: optuna.Study, trial: FrozenTrial) -> bool:
         return False
     again = {"retry_of": trial.number}
     fixed = trial.system_attrs.get("fixed_params", {})
-    kept = {name: value for name, value in trial.user_attrs.items() if name == "as_given"}
+    kept = {name: value for name, value in trial.user_attrs.items() if name == AS_GIVEN}
     study.enqueue_trial({**fixed, **trial.params}, user_attrs={**kept, **again})
     return True
 

@@ -1,12 +1,15 @@
 """How a forecast was on the latest rows that training did not see: in units, by windows."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from tsformer.panels import Panel
+from tsformer.arrays import Floats, Ints
+from tsformer.estimators.forecasts import windows_of
+from tsformer.evaluation.digits import number
+from tsformer.panels import Panel
+from tsformer.training import Training, validation_rows
 
 __all__ = ["HeldOut", "held_out"]
 
@@ -28,12 +31,12 @@ class HeldOut(NamedTuple):
         The mean error, the number of windows and the coverage, in words.
     """
 
-    last: Any
-    spread: Any
+    last: Floats
+    spread: Floats
     said: str
 
 
-def held_out(forecaster: Any, panel: "Panel", levels: Sequence[float] | None) -> HeldOut | None:
+def held_out(forecaster: Any, panel: Panel, levels: Sequence[float] | None) -> HeldOut | None:
     """Forecast the latest rows from those before; None where training has seen all of them.
 
     Parameters
@@ -41,9 +44,6 @@ def held_out(forecaster: Any, panel: "Panel", levels: Sequence[float] | None) ->
     panel
         What was fitted.
     """
-    from tsformer.estimators.forecasts import windows_of
-    from tsformer.evaluation.digits import number
-
     panel = forecaster.at_origin(panel)
     horizon, lengths = forecaster.horizon_, panel.index.lengths
     rows = _unseen(forecaster, lengths)
@@ -76,8 +76,8 @@ def held_out(forecaster: Any, panel: "Panel", levels: Sequence[float] | None) ->
 
 
 def _latest(
-    forecaster: Any, panel: "Panel", able: Any, levels: Sequence[float] | None
-) -> tuple[Any, Any]:
+    forecaster: Any, panel: Panel, able: Ints, levels: Sequence[float] | None
+) -> tuple[Floats, Floats]:
     """The forecast of the last rows of these series, and its quantiles; NaN for the others."""
     lengths, horizon, levels = panel.index.lengths, forecaster.horizon_, tuple(levels or ())
     parts = list(forecaster.forecast(panel, able, lengths[able] - horizon, levels=levels))
@@ -88,12 +88,11 @@ def _latest(
     return point, spread
 
 
-def _unseen(forecaster: Any, lengths: Any) -> Any:
+def _unseen(forecaster: Any, lengths: Ints) -> Ints:
     """How many of the latest rows of each series training has not seen."""
     if not hasattr(forecaster, "model_"):  # nothing is trained: a third is enough to judge by
-        return np.maximum(lengths // 3, forecaster.horizon_)
-    from tsformer.training import Training, validation_rows
-
+        least: Ints = np.maximum(lengths // 3, forecaster.horizon_)
+        return least
     settings = forecaster.training or Training()
     if (
         settings.refit_all

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsformer.cli.held_out import held_out
 from tsformer.estimators import Forecaster, SeasonalNaive
+from tsformer.evaluation.held_out import held_out
 from tsformer.models import Linear
 from tsformer.panels import Schema
 from tsformer.reading import read_panel

@@ -66,14 +66,14 @@ def test_one_model_with_several_settings_has_a_row_for_each(run: Run, sales: Pat
         "training__epochs=1",
     )
     several = (
-        "linear:context=14, Linear:context=21:model__scaling=last,seasonal-naive:season_length=5"
+        "linear:context=14, Linear:context=21:model__centre=last,seasonal-naive:season_length=5"
     )
     done = run(*common, "--model", several, "--model", "linear:head__levels=(0.2,0.5)")
     assert done.code == 0, done.err
     rows = [re.split(r"  +| (?=\d)", line.strip()) for line in done.out.splitlines()[3:]]
     assert sorted(row[0] for row in rows) == [
         "Linear(context=14)",
-        "Linear(context=21, model__scaling=last)",
+        "Linear(context=21, model__centre=last)",
         "Linear(head__levels=(0.2,0.5))",
         "SeasonalNaive(season_length=5)",
     ]

@@ -29,13 +29,13 @@ def build_several(
     listed = [one.strip() for text in models or () for one in re.split(f",{_INSIDE}", text)]
     given = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
     made: dict[str, Any] = {}
-    for text in listed or [None]:
-        model, *own = [None] if text is None else re.split(f":{_INSIDE}", text)
-        kind = None if model is None else known_model(model)
+    for text in listed or [""]:
+        model, *own = re.split(f":{_INSIDE}", text)
+        kind = known_model(model) if model else None
         plain = len(listed) > 1 and kind in estimators.BASELINES
         shared = {} if plain else given
         settings = [*(shared.get("settings") or ()), *own]
-        chosen = Model(model=model, **{**shared, "settings": settings})
+        chosen = Model(model=model or None, **{**shared, "settings": settings})
         forecaster = build_forecaster(data, horizon, chosen, **defaults)
         if kind is None and forecaster.model is None:
             forecaster.model = _model_for(data, forecaster)

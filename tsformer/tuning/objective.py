@@ -16,14 +16,12 @@ from tsformer.evaluation import METRICS, backtest
 from tsformer.reading import RollingOrigin
 from tsformer.reading.reader import stamps_of
 from tsformer.training import Training
+from tsformer.tuning.pruning import AS_GIVEN, FoldReports
 from tsformer.tuning.space import UNKNOWN, Dimension, given
 
-__all__ = ["AS_GIVEN", "FAILURES", "Objective", "configured", "rows_at"]
+__all__ = ["FAILURES", "Objective", "configured", "rows_at"]
 
 Row = Mapping[str, float]
-
-AS_GIVEN = "as_given"
-"""Mark of the trial that is the forecaster itself."""
 
 FAILURES = (TsformerError, torch.OutOfMemoryError, MemoryError)
 """What ends a trial and not the search: a combination that cannot be, or that came to nothing."""
@@ -111,10 +109,10 @@ class Objective:
     def _over_folds(
         self, trial: optuna.Trial, candidate: PanelForecaster, count: "_Epochs"
     ) -> float:
-        errors = []
+        errors: list[float] = []
+        reports = FoldReports(trial)
         for fold, (train, test) in enumerate(self.folds):
-            reports: list[Callable[[Row], None]] = [count] if fold else [count, _pruning(trial)]
-            forecaster = _reporting(candidate, reports)
+            forecaster = _reporting(candidate, [count, reports.of_fold(fold)])
             seen, later = rows_at(self.data, train), rows_at(self.data, test)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NoSkill)  # a poor trial is no news
@@ -126,6 +124,9 @@ class Objective:
                 why = _why(error, self.metric)
                 raise TrainingFailed(f"the {self.metric} of fold {fold} is {error}{why}")
             errors.append(error)
+            if len(errors) < len(self.folds):
+                reports.folds(len(errors), float(np.mean(errors)))
+                reports.prune()
         return float(np.mean(errors))
 
 
@@ -144,21 +145,6 @@ _STATES = {
     optuna.trial.TrialState.COMPLETE: "complete",
     optuna.trial.TrialState.PRUNED: "pruned",
 }
-
-
-def _pruning(trial: optuna.Trial) -> Callable[[Row], None]:
-    """A function of an epoch's row that ends the trial when it has fallen behind."""
-
-    def prune(row: Row) -> None:
-        if math.isnan(row["validation_loss"]):
-            return
-        trial.report(row["validation_loss"], step=int(row["epoch"]))
-        if (
-            AS_GIVEN not in trial.user_attrs and trial.should_prune()
-        ):  # the default is what others must beat
-            raise optuna.TrialPruned
-
-    return prune
 
 
 def _reporting(

@@ -18,7 +18,8 @@ from tsformer.estimators.parameters import default_context, default_model
 from tsformer.evaluation import METRICS
 from tsformer.params import KW_ONLY, Params, param, params
 from tsformer.reading import RollingOrigin, read_panel
-from tsformer.tuning.objective import AS_GIVEN, FAILURES, Objective, configured, rows_at
+from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
+from tsformer.tuning.pruning import AS_GIVEN, FoldPruner
 from tsformer.tuning.samplers import SeededSampler
 from tsformer.tuning.space import read_space
 from tsformer.tuning.trials import Budget, counts, run_trials
@@ -35,9 +36,9 @@ class OptunaSearch(Params):
 
     Every trial fits a clone on the training rows of each fold and is scored on the rows after
     them, which it has not seen. Trial 0 is the forecaster as given, so that what wins is never
-    worse in validation. A trial whose validation loss falls behind the median of the earlier
-    ones is pruned in the first fold, at the end of an epoch. A trial that fails is recorded and
-    the search goes on.
+    worse in validation. A trial is pruned at the end of an epoch whose validation loss is behind
+    the median of earlier trials in the same fold, and after a fold when its mean error is. A trial
+    that fails is recorded and the search goes on.
 
     ``best_score_`` is optimistic, because it is the best of many: keep later rows back and score
     ``best_estimator_`` on them.
@@ -213,7 +214,7 @@ class OptunaSearch(Params):
         return optuna.create_study(
             direction="minimize",
             sampler=SeededSampler(copy.deepcopy(sampler), self.random_state),
-            pruner=pruner,
+            pruner=FoldPruner(pruner),
         )
 
     def _keep(self, study: optuna.Study, objective: Objective) -> None:

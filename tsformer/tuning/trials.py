@@ -14,7 +14,7 @@ import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
-from tsformer.tuning.objective import AS_GIVEN
+from tsformer.tuning.pruning import AS_GIVEN
 from tsformer.tuning.samplers import SeededSampler
 
 __all__ = ["Budget", "counts", "finished", "give_back", "run_trials"]

@@ -98,6 +98,20 @@ def test_tuning_prints_options_to_paste(run: Run, sales: Path) -> None:
     )
 
 
+def test_tuning_goes_on_with_a_study_that_is_kept(run: Run, sales: Path, tmp_path: Path) -> None:
+    kept = ("--storage", f"journal:{tmp_path}/study.log")
+    common = ("tune", sales, "-n", 3, "--target", "sold", "--model", "linear", *kept)
+    first = run(*common, "--trials", 2)
+    assert first.code == 0 and first.out.startswith("2 trials")
+    lines = len((tmp_path / "study.log").read_text().splitlines())
+    assert run(*common, "--trials", 2).out == first.out
+    assert len((tmp_path / "study.log").read_text().splitlines()) - lines <= 3  # no trial
+    assert run(*common, "--trials", 3).out.startswith("3 trials")
+    other = run(*common, "--trials", 3, "--metric", "mae")
+    assert other.code == 2 and "metric was 'mase', is 'mae'" in other.err and "--study" in other.err
+    assert run(*common, "--trials", 1, "--metric", "mae", "--study", "by mae").code == 0
+
+
 def test_the_list_of_data_sets(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TSFORMER_DATA", raising=False)
     monkeypatch.setenv("TSFORMER_CACHE", "nowhere")

@@ -97,10 +97,23 @@ def tune(
         float | None, typer.Option(help="Seconds after which no trial starts.", show_default=False)
     ] = None,
     metric: Annotated[str, typer.Option(help="What to minimise.", metavar="mase|mae")] = "mase",
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the study is kept, to go on with it later: journal:FOLDER/study.log, or "
+            "postgresql://USER@HOST/DATABASE.",
+            show_default=False,
+        ),
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(help="Its name in there; the file's, if none.", show_default=False),
+    ] = None,
 ) -> None:
     """Search better parameters on later rows; prints the options that set them.
 
-    The last rows of the file decide; judge the result with **tsformer backtest** on rows
+    A search that was stopped goes on where it was, if its study is kept: --trials counts all of
+    them. The last rows of the file decide; judge the result with **tsformer backtest** on rows
     that were held back.
     """
     from tsformer.tuning import OptunaSearch
@@ -113,6 +126,8 @@ def tune(
         timeout=timeout,
         metric=metric,
         random_state=model.seed or 0,
+        storage=storage,
+        study_name=study or (None if storage is None else data.name),
     )
     with progress():
         search.fit(data.frame)

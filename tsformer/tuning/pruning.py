@@ -17,8 +17,8 @@ AS_GIVEN = "as_given"
 _STRIDE = 1_000_000
 """Steps that Optuna is told between one stage and the next: more than there are epochs."""
 
-_ACROSS = 0
-"""The stage of the mean error over finished folds; that of fold 0's epochs is 1, and so on."""
+_LAST = _STRIDE - 1
+"""The step of a mean error over folds: beyond whatever steps a pruner waits for."""
 
 
 class FoldPruner(BasePruner):
@@ -27,7 +27,8 @@ class FoldPruner(BasePruner):
     Optuna holds one series of numbers a trial, and its pruners compare the best of them. The
     losses of one fold say nothing about those of another, nor about errors: a trial that did well
     in an easy fold would never be behind in a later one. Here a pruner sees only the numbers of
-    the stage at hand: the epochs of one fold, or the mean errors over the folds that are finished.
+    the stage at hand: the epochs of one fold, or the mean error when a fold has ended. Stages are
+    numbered in the order in which they come, since Optuna takes the highest step for the latest.
 
     Parameters
     ----------
@@ -80,11 +81,11 @@ class FoldReports:
     def epoch(self, fold: int, epoch: int, loss: float) -> None:
         """Tell of the validation loss after an epoch of a fold, counted from 0."""
         if not math.isnan(loss):
-            self._trial.report(loss, step=(1 + fold) * _STRIDE + epoch)
+            self._trial.report(loss, step=2 * fold * _STRIDE + epoch)
 
     def folds(self, finished: int, mean_error: float) -> None:
         """Tell of the mean error over the folds that are finished."""
-        self._trial.report(mean_error, step=_ACROSS * _STRIDE + finished)
+        self._trial.report(mean_error, step=(2 * finished - 1) * _STRIDE + _LAST)
 
     def prune(self) -> None:
         """Raise ``TrialPruned`` if the trial is behind."""

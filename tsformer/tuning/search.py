@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tsformer.bars import progress_bar
+from tsformer.cures import Cure
 from tsformer.errors import ParameterError, TrainingFailed
 from tsformer.estimators import Forecaster, PanelForecaster
 from tsformer.estimators.parameters import default_context, default_model
@@ -22,7 +23,9 @@ from tsformer.tuning.objective import FAILURES, Objective, configured, rows_at
 from tsformer.tuning.pruning import AS_GIVEN, FoldPruner
 from tsformer.tuning.samplers import SeededSampler
 from tsformer.tuning.space import read_space
-from tsformer.tuning.trials import Budget, counts, run_trials
+from tsformer.tuning.storage import open_storage
+from tsformer.tuning.study import Question, facts_of, open_study, random_state_of
+from tsformer.tuning.trials import Budget, counts, finished, run_trials
 
 __all__ = ["OptunaSearch"]
 
@@ -32,7 +35,7 @@ _STARTUP = 4
 
 @params
 class OptunaSearch(Params):
-    """Searches a space of parameters with Optuna, in memory, and refits the best.
+    """Searches a space of parameters with Optuna and refits the best.
 
     Every trial fits a clone on the training rows of each fold and is scored on the rows after
     them, which it has not seen. Trial 0 is the forecaster as given, so that what wins is never
@@ -70,7 +73,9 @@ class OptunaSearch(Params):
     -----
     Losses for pruning are comparable as long as the space leaves ``head`` and
     ``training__validation`` alone; otherwise give ``pruner=optuna.pruners.NopPruner()``.
-    Interrupted with Ctrl-C, what was found so far is kept, without ``best_estimator_``.
+    Interrupted with Ctrl-C, what was found so far is kept, without ``best_estimator_``. With a
+    ``storage`` the same call goes on where a search was stopped or killed: ``n_trials`` counts all
+    of its trials. Other data, or another space, under the same name are refused.
 
     Examples
     --------
@@ -114,6 +119,12 @@ class OptunaSearch(Params):
     pruner: Any = param(
         "An Optuna pruner; None is the median pruner, after four complete trials.", default=None
     )
+    storage: str | None = param(
+        "Where the study is kept, to go on with it later: 'journal:FOLDER/study.log' on one host, "
+        "'postgresql://USER@HOST/DATABASE' for several; None is memory.",
+        default=None,
+    )
+    study_name: str | None = param("Name of the study in its storage.", default=None)
 
     def fit(self, data: Any, y: Any = None) -> Self:
         """Search, then fit the best configuration on all rows.
@@ -140,14 +151,19 @@ class OptunaSearch(Params):
         errors = [name for name, metric in METRICS.items() if metric.error]
         if self.metric not in errors:
             raise ParameterError(f"metric={self.metric!r}: must be one of {', '.join(errors)}")
+        if self.storage is not None and self.study_name is None:
+            raise ParameterError(
+                "a study in a storage needs a name, to be found again.",
+                Cure("Name it", code='study_name="..."'),
+            )
         self.__dict__.pop("best_estimator_", None)
         base = self._base(data)
         folds = list(self._splitter().split(data))
         space = read_space(self.space, base, rows_at(data, folds[0][0]))
         objective = Objective(base, space, data, folds, self.metric)
         with _quiet(), progress_bar("trials", self.n_trials) as advance:
-            study = self._study()
-            study.enqueue_trial(objective.recorded, user_attrs={AS_GIVEN: True})
+            study = self._study(objective)
+            advance(finished(study))
             try:
                 run_trials(
                     study,
@@ -205,17 +221,23 @@ class OptunaSearch(Params):
             base.set_params(model=default_model(panel, context, base.horizon))
         return base
 
-    def _study(self) -> optuna.Study:
+    def _study(self, objective: Objective) -> optuna.Study:
+        """The study, made or joined; only one that can be joined needs to say what it is about."""
+        about = objective.base, objective.space, objective.data, objective.folds, self.metric
+        question = Question(
+            {} if self.storage is None else facts_of(*about),
+            points=[(objective.recorded, {AS_GIVEN: True})],
+            random_state=self.random_state,
+        )
+        study = open_study(open_storage(self.storage), self.study_name, question)
         sampler = self.sampler or optuna.samplers.TPESampler(n_startup_trials=_STARTUP)
+        study.sampler = SeededSampler(copy.deepcopy(sampler), random_state_of(study))
         pruner = self.pruner or optuna.pruners.MedianPruner(
             n_startup_trials=_STARTUP,
             n_warmup_steps=1,  # epoch 0 is the state before the first step
         )
-        return optuna.create_study(
-            direction="minimize",
-            sampler=SeededSampler(copy.deepcopy(sampler), self.random_state),
-            pruner=FoldPruner(pruner),
-        )
+        study.pruner = FoldPruner(pruner)
+        return study
 
     def _keep(self, study: optuna.Study, objective: Objective) -> None:
         """What was found, also by a search that was interrupted."""

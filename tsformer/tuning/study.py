@@ -153,7 +153,9 @@ def _check_same(study: optuna.Study, known: Mapping[str, str], asked: Mapping[st
 
 
 def _own_name() -> Cure:
-    return Cure("Give this search a name of its own", code='study_name="..."')
+    return Cure(
+        "Give this search a name of its own", code='study_name="..."', option='--study "..."'
+    )
 
 
 def _text(value: Any) -> str:

@@ -112,9 +112,9 @@ def tune(
 ) -> None:
     """Search better parameters on later rows; prints the options that set them.
 
-    A search that was stopped goes on where it was, if its study is kept: --trials counts all of
-    them. The last rows of the file decide; judge the result with **tsformer backtest** on rows
-    that were held back.
+    A search that was stopped with Ctrl-C goes on where it was, if its study is kept: --trials
+    counts all of them. The last rows of the file decide; judge the result with **tsformer
+    backtest** on rows that were held back.
     """
     from tsformer.tuning import OptunaSearch
 

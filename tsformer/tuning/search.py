@@ -74,8 +74,10 @@ class OptunaSearch(Params):
     Losses for pruning are comparable as long as the space leaves ``head`` and
     ``training__validation`` alone; otherwise give ``pruner=optuna.pruners.NopPruner()``.
     Interrupted with Ctrl-C, what was found so far is kept, without ``best_estimator_``. With a
-    ``storage`` the same call goes on where a search was stopped or killed: ``n_trials`` counts all
-    of its trials. Other data, or another space, under the same name are refused.
+    ``storage`` the same call goes on where a search was stopped with Ctrl-C: ``n_trials`` counts
+    all of its trials. The trial of a process that was killed stays running in the storage and is
+    waited for, without end unless there is a ``timeout``. Other data, or another space, under the
+    same name are refused.
 
     Examples
     --------
